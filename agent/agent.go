@@ -1,0 +1,189 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/heddle-bot/heddle/agent/llm"
+	"github.com/heddle-bot/heddle/store"
+	"github.com/heddle-bot/heddle/tools"
+)
+
+// Config is what an Agent is made of.
+type Config struct {
+	Log       store.Log
+	Artefacts Artefacts
+	// Settings returns what holds in a session now. It is asked at each step and each decision, so it
+	// must be quick. An error ends the turn and is told in the thread.
+	Settings func(session string) (Settings, error)
+	Tools    *tools.Registry
+	Replica  string // names this process: another one at each start
+	// Audience says that somebody paints the sessions: a session is free in the log only after
+	// Record has said that all of it is shown.
+	Audience bool
+	Turns    int                 // that work at once; the others wait in line. 0 is 64
+	Grace    time.Duration       // that running tools have to come to their end when Run stops. 0 is none
+	Redact   func(string) string // masks secrets in all that enters the log; nil changes nothing
+	Logger   *slog.Logger        // nil logs nothing
+}
+
+// Artefacts keeps outputs that are too long for the log, by their content.
+type Artefacts interface {
+	PutArtefact(ctx context.Context, data []byte) (name string, err error)
+	Artefact(ctx context.Context, name string) ([]byte, error) // wraps fs.ErrNotExist
+}
+
+// Settings is what the configuration says of one session.
+type Settings struct {
+	Workspace string    // its name
+	Dir       string    // its absolute path
+	Hidden    []string  // tools.Call.Hidden
+	Model     llm.Model // that answers
+	ModelName string    // in the configuration
+	ModelID   string    // as the provider names it: the model is told who it is
+	Limits    Limits
+	Approvers []string // ids of who may decide; empty: everybody whose click reaches Decide
+}
+
+// The refusals of Decide and Stop. A *DecidedError is another.
+var (
+	ErrOver       = errors.New("this is not waiting for an answer any more")
+	ErrNotAllowed = errors.New("you may not decide this")
+)
+
+// A DecidedError says that somebody has answered before.
+type DecidedError struct{ Decided Decided }
+
+func (e *DecidedError) Error() string {
+	word := "denied"
+	if e.Decided.Yes {
+		word = "approved"
+	}
+	return fmt.Sprintf("%s has %s this already", e.Decided.By, word)
+}
+
+// Said tells what became of a message.
+type Said struct {
+	Duplicate bool // it was in the log already; nothing happened
+	Running   bool // a turn was running, so UserSaid.Busy decides when it is taken in
+}
+
+// An Agent works on all sessions of one log. Its methods may be called concurrently.
+type Agent struct {
+	cfg   Config
+	slots chan struct{} // one for each turn that works
+
+	mu       sync.Mutex
+	sessions map[string]*live
+	watchers []*func(string)
+	running  bool            // Run has begun and not ended
+	soft     context.Context // ends when Run is to stop: nothing new begins
+	hard     context.Context // ends Config.Grace later: what runs is cut off
+	wg       sync.WaitGroup  // of workers
+}
+
+// New returns an agent that Run starts. What people say before Run or after it is kept in the log.
+func New(c Config) (*Agent, error) {
+	if c.Log == nil || c.Tools == nil || c.Settings == nil || c.Replica == "" {
+		return nil, errors.New("agent: Config needs Log, Tools, Settings and Replica")
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Redact == nil {
+		c.Redact = func(s string) string { return s }
+	}
+	set(&c.Turns, 64)
+	return &Agent{
+		cfg:      c,
+		slots:    make(chan struct{}, c.Turns),
+		sessions: map[string]*live{},
+	}, nil
+}
+
+// errShutdown is the cause of what ends because the program does.
+var errShutdown = errors.New("the program is being stopped")
+
+// Run resumes what the log says is open and works on sessions until ctx ends. Then nothing new
+// begins: the model is left (it is asked again at the next start), and running tools have
+// Config.Grace to come to their end. It returns when all workers have. It may be called once.
+func (a *Agent) Run(ctx context.Context) error {
+	soft, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	hard, cut := context.WithCancelCause(context.WithoutCancel(ctx))
+	a.mu.Lock()
+	a.soft, a.hard, a.running = soft, hard, true
+	a.mu.Unlock()
+
+	err := a.tend(ctx)
+
+	a.mu.Lock()
+	a.running = false
+	a.mu.Unlock()
+	stop(errShutdown)
+	timer := time.AfterFunc(a.cfg.Grace, func() { cut(errShutdown) })
+	a.wg.Wait()
+	timer.Stop()
+	cut(errShutdown)
+	return err
+}
+
+// Limits of tend: how often it looks for what has come due, and how long an idle session stays in
+// memory, so that a lively thread is not read from the log at each message.
+const (
+	look   = time.Second
+	linger = 10 * time.Second
+)
+
+// tend wakes the sessions that are open, and later those that come due, until ctx ends.
+func (a *Agent) tend(ctx context.Context) error {
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	for all := true; ; all = false {
+		for id, err := range a.cfg.Log.Open(ctx, time.Now()) {
+			if err != nil && ctx.Err() == nil {
+				return fmt.Errorf("looking for open sessions: %w", err)
+			}
+			if err == nil && (all || a.due(id, time.Now())) {
+				a.wake(id)
+			}
+			if err == nil && all {
+				a.changed(id)
+			}
+		}
+		a.forget(time.Now().Add(-linger))
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// Watch has f called after each change of any session, in the log or in what Live shows, that comes
+// through this agent, and for each session that is open when Run starts. f must not block, nor call
+// the agent. The function returned ends it.
+func (a *Agent) Watch(f func(session string)) (stop func()) {
+	p := &f
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.watchers = append(slices.Clip(a.watchers), p)
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.watchers = slices.DeleteFunc(slices.Clone(a.watchers), func(q *func(string)) bool { return q == p })
+	}
+}
+
+func (a *Agent) changed(session string) {
+	a.mu.Lock()
+	watchers := a.watchers
+	a.mu.Unlock()
+	for _, f := range watchers {
+		(*f)(session)
+	}
+}

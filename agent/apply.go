@@ -1,0 +1,250 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/heddle-bot/heddle/agent/llm"
+	"github.com/heddle-bot/heddle/store"
+	"github.com/heddle-bot/heddle/tools"
+)
+
+// Apply folds the frame at pos into the session. An error means that this release cannot read the
+// log, or that the log is broken; the session must not be used any more.
+//
+// Events of other packages pass by. An event of a person fits anywhere: it may reach a session that
+// has just moved on. An event of the worker in the wrong place is an error.
+func (s *Session) Apply(pos store.Pos, f store.Frame) error {
+	if pos <= s.Pos {
+		return fmt.Errorf("frame %d after frame %d", pos, s.Pos)
+	}
+	taken := f.Claim != "" && f.Claim != s.owner
+	if s.turn != nil {
+		s.turn.clock.tick(f, taken)
+	}
+	if taken {
+		s.owner = f.Claim
+	}
+	for _, e := range f.Events {
+		v, err := Decode(e)
+		if err == nil && v != nil {
+			err = s.event(pos, f, v)
+		}
+		if err != nil {
+			return fmt.Errorf("frame %d: %w", pos, err)
+		}
+	}
+	if s.turn != nil {
+		s.turn.clock.idle = s.asking() != nil
+	}
+	s.Pos, s.Last = pos, f
+	s.Last.Events = nil
+	return nil
+}
+
+// tick adds the time up to f, unless the turn waited for a person or was nobody's.
+func (c *clock) tick(f store.Frame, taken bool) {
+	if d := f.Time.Sub(c.mark); !c.idle && !taken && d > 0 {
+		c.worked += d
+	}
+	c.mark = f.Time
+}
+
+var errPlace = errors.New("does not fit here")
+
+func (s *Session) event(pos store.Pos, f store.Frame, v any) error {
+	var err error
+	switch e := v.(type) {
+	case *Opened:
+		err = s.open(e)
+	case *UserSaid:
+		s.waiting = append(s.waiting, message{pos, *e})
+	case *Prompted:
+		s.prompt = *e
+	case *TurnStarted:
+		err = s.start(f, e)
+	case *ModelSaid:
+		err = s.said(e)
+	case *Nudged:
+		if s.turn == nil {
+			return fmt.Errorf("%T: %w", v, errPlace)
+		}
+		s.turn.brakes.nudged = s.turn.step
+		s.tell(llm.User, e.Text)
+	case *StopAsked:
+		if s.turn != nil || len(s.waiting) > 0 {
+			s.stop = e
+		}
+	case *TurnEnded:
+		err = s.end(pos, e)
+	case *Decided:
+		s.decide(e)
+	default:
+		err = s.progress(v)
+	}
+	if err != nil {
+		return fmt.Errorf("%T: %w", v, err)
+	}
+	return nil
+}
+
+func (s *Session) open(e *Opened) error {
+	if s.opened != nil {
+		return errPlace
+	}
+	if e.Format != Format {
+		return fmt.Errorf("the session has format %d, this release reads %d: use the release that wrote it", e.Format, Format)
+	}
+	s.opened = e
+	return nil
+}
+
+func (s *Session) start(f store.Frame, e *TurnStarted) error {
+	if s.turn != nil || e.Turn != s.turns+1 {
+		return errPlace
+	}
+	s.take(e.Saw, false)
+	s.turns = e.Turn
+	s.turn = &turn{TurnStarted: *e, clock: clock{mark: f.Time}}
+	return nil
+}
+
+// take moves the waiting messages up to saw into the history. Those that are to begin a turn stay
+// when one runs.
+func (s *Session) take(saw store.Pos, running bool) {
+	s.waiting = slices.DeleteFunc(s.waiting, func(m message) bool {
+		if m.at > saw || running && m.said.Busy == Queue {
+			return false
+		}
+		s.tell(llm.User, line(m.said))
+		return true
+	})
+}
+
+func (s *Session) tell(role llm.Role, text string) {
+	s.history = append(s.history, &llm.Message{Role: role, Text: text})
+}
+
+func (s *Session) said(e *ModelSaid) error {
+	t := s.turn
+	if t == nil || e.Turn != t.Turn || e.Step != t.step+1 || len(t.open()) > 0 {
+		return errPlace
+	}
+	s.take(e.Saw, true)
+	t.step, t.reply = e.Step, e
+	t.usage = t.usage.Add(e.Usage)
+	if e.Text != "" {
+		t.text = e.Text
+	}
+	t.calls = nil
+	m := &llm.Message{Role: llm.Assistant, Text: e.Text, Reasoning: e.Reasoning, Raw: e.Raw}
+	for _, c := range e.Calls {
+		t.calls = append(t.calls, &call{Call: c})
+		m.Calls = append(m.Calls, llm.Call{ID: c.Provider, Name: c.Tool, Args: c.Args})
+	}
+	if e.Text != "" || len(e.Calls) > 0 {
+		s.history = append(s.history, m)
+	}
+	t.brakes.step(t.calls)
+	return nil
+}
+
+// step counts how often in a row the model has asked for just the same.
+func (b *brakes) step(calls []*call) {
+	var all []string
+	for _, c := range calls {
+		all = append(all, c.Tool+" "+tools.Canonical(c.Args))
+	}
+	slices.Sort(all)
+	key := strings.Join(slices.Compact(all), "\n")
+	switch {
+	case key == "":
+		b.same = 0
+	case key == b.calls:
+		b.same++
+	default:
+		b.same = 1
+	}
+	b.calls = key
+}
+
+func (s *Session) decide(e *Decided) {
+	c := s.call(e.Call)
+	if c == nil || c.asked == nil || c.decided != nil || c.expired || e.Digest != c.asked.Digest {
+		return // late: it was answered when it came
+	}
+	c.decided = e
+	if s.files.decided == nil {
+		s.files.decided = map[string]Decided{}
+	}
+	s.files.decided[e.Call] = *e
+}
+
+// progress folds what happens to one call.
+func (s *Session) progress(v any) error {
+	var id string
+	switch e := v.(type) {
+	case *ApprovalAsked:
+		id = e.Call
+	case *ApprovalExpired:
+		id = e.Call
+	case *ToolStarted:
+		id = e.Call
+	case *ToolFinished:
+		id = e.Call
+	}
+	c := s.call(id)
+	if c == nil || c.result != nil {
+		return errPlace
+	}
+	switch e := v.(type) {
+	case *ApprovalAsked:
+		c.asked, c.decided, c.expired = e, nil, false
+	case *ApprovalExpired:
+		c.expired = true
+	case *ToolStarted:
+		c.started = e
+	case *ToolFinished:
+		c.result = e
+		s.files.remember(e)
+		if len(s.turn.open()) == 0 {
+			s.settle()
+		}
+	}
+	return nil
+}
+
+// settle puts the results of a step into the history, in the model's order.
+func (s *Session) settle() {
+	failed := true
+	for _, c := range s.turn.calls {
+		s.history = append(s.history, &llm.Message{Role: llm.ToolRole, CallID: c.Provider, Text: observation(c)})
+		switch c.result.Status {
+		case Failed, Invalid, Refused, TimedOut:
+		default:
+			failed = false
+		}
+	}
+	if failed {
+		s.turn.brakes.failing++
+	} else {
+		s.turn.brakes.failing = 0
+	}
+}
+
+func (s *Session) end(pos store.Pos, e *TurnEnded) error {
+	t := s.turn
+	if t == nil || e.Turn != t.Turn || len(t.open()) > 0 {
+		return errPlace
+	}
+	if e.Reason == Cancelled {
+		s.take(pos, true) // what was said into the turn is stopped with it
+	}
+	if e.Reason != Completed {
+		s.tell(llm.User, note(string(e.Reason)))
+	}
+	s.turn, s.stop = nil, nil
+	return nil
+}

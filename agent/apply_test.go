@@ -1,0 +1,181 @@
+package agent
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/heddle-bot/heddle/agent/llm"
+	"github.com/heddle-bot/heddle/store"
+)
+
+// A world plays the people, the model and the tools of one session at random, the way the worker
+// would, and keeps the log.
+type world struct {
+	t    *rapid.T
+	s    *Session
+	log  []store.Entry
+	now  time.Time
+	said int
+}
+
+func (w *world) append(events ...any) {
+	f := store.Frame{Claim: "r1", Time: w.now}
+	for _, v := range events {
+		e, err := Encode(v)
+		require.NoError(w.t, err)
+		f.Events = append(f.Events, e)
+	}
+	pos := w.s.Pos + store.Pos(rapid.IntRange(1, 3).Draw(w.t, "gap"))
+	require.NoError(w.t, w.s.Apply(pos, f))
+	w.log = append(w.log, store.Entry{Pos: pos, Frame: f})
+	w.now = w.now.Add(rapid.SampledFrom([]time.Duration{0, time.Second, time.Minute}).Draw(w.t, "pause"))
+}
+
+// people does something that people, or other packages, may do at any moment.
+func (w *world) people() {
+	switch rapid.IntRange(0, 4).Draw(w.t, "people") {
+	case 0, 1:
+		w.said++
+		busy := rapid.SampledFrom([]Busy{"", Steer, Queue, Interrupt}).Draw(w.t, "busy")
+		w.append(UserSaid{By: alice, Text: fmt.Sprintf("word %d.", w.said), Busy: busy})
+	case 2:
+		w.append(StopAsked{bob})
+	case 3:
+		d := Decided{Call: "1.1.1", Digest: "d1", Yes: rapid.Bool().Draw(w.t, "yes"), By: bob}
+		if c := w.s.asking(); c != nil {
+			d.Call = c.ID
+		}
+		w.append(d)
+	case 4:
+		w.append(Decided{Call: "9.9.9"})
+	}
+}
+
+// worker does what Next says. It reports whether that was something.
+func (w *world) worker() bool {
+	switch do := w.s.Next(rules(w.now)).(type) {
+	case Wait:
+		return false
+	case StartTurn:
+		w.append(TurnStarted{Turn: w.s.turns + 1, Saw: w.s.Pos, Model: "m"})
+	case AskModel:
+		w.model()
+	case AskPerson:
+		w.append(ApprovalAsked{Call: do.Call.ID, Digest: "d1", Expires: w.now.Add(time.Hour)})
+	case Expire:
+		w.append(ApprovalExpired{do.Call.ID})
+	case RunTools:
+		var started, finished []any
+		for _, c := range do.Calls {
+			status := rapid.SampledFrom([]Status{OK, Failed, TimedOut}).Draw(w.t, "status")
+			started = append(started, ToolStarted{Call: c.ID})
+			finished = append(finished, ToolFinished{Call: c.ID, Status: status, Text: "result " + c.ID})
+		}
+		w.append(started...)
+		w.maybe()
+		if rapid.IntRange(0, 9).Draw(w.t, "crash") > 0 {
+			w.append(finished...)
+		}
+	case Refuse:
+		w.append(ToolFinished{Call: do.Call.ID, Status: do.Status, Text: "result " + do.Call.ID})
+	case Nudge:
+		w.append(Nudged{w.s.turn.Turn, do.Kind, "nudge"})
+	case EndTurn:
+		var events []any
+		for _, c := range w.s.turn.open() {
+			events = append(events, ToolFinished{Call: c.ID, Status: NotStarted, Text: "result " + c.ID})
+		}
+		w.append(append(events, TurnEnded{Turn: w.s.turn.Turn, Reason: do.Reason})...)
+	}
+	return true
+}
+
+// model answers what it has seen, perhaps after more has been said.
+func (w *world) model() {
+	saw, turn, step := w.s.Pos, w.s.turn.Turn, w.s.turn.step+1
+	w.maybe()
+	m := ModelSaid{Turn: turn, Step: step, Saw: saw, Stop: llm.EndTurn, Text: rapid.SampledFrom([]string{"", "answer"}).Draw(w.t, "text")}
+	m.Partial = rapid.IntRange(0, 9).Draw(w.t, "partial") == 0
+	tools := rapid.SliceOfN(rapid.SampledFrom([]string{"read", "alone", "edit", "evil", "nope"}), 0, 3).Draw(w.t, "tools")
+	for i, tool := range tools {
+		path := rapid.IntRange(0, 2).Draw(w.t, "path")
+		id := fmt.Sprintf("%d.%d.%d", turn, step, i+1)
+		m.Calls = append(m.Calls, Call{id, "p" + id, tool, args(fmt.Sprintf(`{"path":"%d"}`, path))})
+	}
+	if m.Partial {
+		m.Calls = nil
+	}
+	w.append(m)
+}
+
+func (w *world) maybe() {
+	if rapid.IntRange(0, 3).Draw(w.t, "interfere") == 0 {
+		w.people()
+	}
+}
+
+// TestFold plays sessions at random: whatever people do at whatever moment, the log folds to the
+// same state again, every turn comes to an end, every call has its one result behind its reply, and
+// no word is lost or heard twice.
+func TestFold(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := &world{t: t, s: &Session{ID: "x"}, now: began}
+		w.append(Opened{Format: Format})
+		for range rapid.IntRange(1, 30).Draw(t, "moves") {
+			w.maybe()
+			w.worker()
+		}
+		w.drain()
+		require.Nil(t, w.s.turn)
+
+		again := &Session{ID: "x"}
+		for _, e := range w.log {
+			require.NoError(t, again.Apply(e.Pos, e.Frame))
+		}
+		require.Equal(t, w.s, again)
+		wellFormed(t, w.s.Request(), w.said)
+	})
+}
+
+// drain lets the people fall silent and the worker go on to the end.
+func (w *world) drain() {
+	for range 1000 {
+		if w.worker() {
+			continue
+		}
+		if w.s.turn == nil {
+			return
+		}
+		w.now = w.now.Add(time.Hour) // an approval expires
+	}
+	require.Fail(w.t, "the session does not come to rest")
+}
+
+// wellFormed checks what providers demand of a conversation, and that each word is in it once.
+func wellFormed(t *rapid.T, r *llm.Request, said int) {
+	heard := map[string]int{}
+	var owed []llm.Call
+	for _, m := range r.Messages {
+		switch m.Role {
+		case llm.User:
+			require.Empty(t, owed, "a message between a reply and its results")
+			heard[m.Text]++
+		case llm.Assistant:
+			require.Empty(t, owed)
+			require.True(t, m.Text != "" || len(m.Calls) > 0, "an empty reply is not replayed")
+			owed = m.Calls
+		case llm.ToolRole:
+			require.NotEmpty(t, owed)
+			require.Equal(t, owed[0].ID, m.CallID, "results stand in the model's order")
+			owed = owed[1:]
+		}
+	}
+	require.Empty(t, owed)
+	for i := 1; i <= said; i++ {
+		require.Equal(t, 1, heard[fmt.Sprintf("Alice: word %d.", i)], "word %d", i)
+	}
+}

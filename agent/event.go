@@ -1,0 +1,267 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/heddle-bot/heddle/agent/llm"
+	"github.com/heddle-bot/heddle/store"
+	"github.com/heddle-bot/heddle/tools"
+)
+
+// The JSON of the types in this file is for ever: logs written by any release must fold in every
+// later one. Fields may be added with a useful zero value; none may be renamed, removed or given
+// another meaning. testdata/logs.txtar holds logs of the past that must still fold.
+
+// Format is the version that Opened carries. A log of another version is refused, untouched.
+const Format = 1
+
+// A User is somebody who speaks or decides, as the network names them.
+type User struct {
+	ID   string `json:"id"`             // "U123", unique within the session's network
+	Name string `json:"name,omitempty"` // to be shown
+}
+
+// String returns the name, or the id if there is none.
+func (u User) String() string {
+	if u.Name != "" {
+		return u.Name
+	}
+	return u.ID
+}
+
+// Opened is the first event of a session.
+type Opened struct {
+	Format    int    `json:"format"`
+	Workspace string `json:"workspace"` // its name in the configuration
+	Dir       string `json:"dir"`       // its absolute path when the session began
+}
+
+// A Busy says what becomes of a message that arrives while a turn runs.
+type Busy string
+
+// The ways to treat a message that arrives during a turn.
+const (
+	Steer     Busy = "steer"     // taken in at the turn's next step
+	Queue     Busy = "queue"     // waits for the turn to end and begins the next
+	Interrupt Busy = "interrupt" // what the model is writing is cut off, kept, and it is asked again
+)
+
+// UserSaid is a message of a person to the agent.
+type UserSaid struct {
+	By   User   `json:"by"`
+	Text string `json:"text"`
+	Busy Busy   `json:"busy,omitempty"` // as configured when it was said; empty is Steer
+}
+
+// Prompted says what the model is told beside the conversation from here on. It is written when it
+// differs from the one before.
+type Prompted struct {
+	System string     `json:"system"`
+	Tools  []llm.Tool `json:"tools,omitempty"`
+}
+
+// TurnStarted begins a turn: the messages up to Saw that no turn has taken are its request.
+type TurnStarted struct {
+	Turn  int       `json:"turn"` // 1 is the session's first
+	Saw   store.Pos `json:"saw"`
+	Model string    `json:"model"` // its name in the configuration
+}
+
+// A Call is one tool call of the model under our own id, since providers' ids repeat in a session.
+type Call struct {
+	ID       string          `json:"id"`       // "turn.step.call", each from 1
+	Provider string          `json:"provider"` // llm.Call.ID
+	Tool     string          `json:"tool"`     // as the model wrote it
+	Args     json.RawMessage `json:"args"`     // as the model wrote them
+}
+
+// ModelSaid is a reply of the model, or the part of it that had come when a person cut it off.
+type ModelSaid struct {
+	Turn      int             `json:"turn"`
+	Step      int             `json:"step"` // 1 is the turn's first
+	Saw       store.Pos       `json:"saw"`  // what is newer was not in the request
+	Text      string          `json:"text,omitempty"`
+	Reasoning string          `json:"reasoning,omitempty"`
+	Calls     []Call          `json:"calls,omitempty"`
+	Stop      llm.Stop        `json:"stop,omitempty"`
+	Usage     llm.Usage       `json:"usage,omitzero"`
+	Model     string          `json:"model,omitempty"` // as the provider names it
+	Raw       json.RawMessage `json:"raw,omitempty"`   // llm.Reply.Raw
+	Partial   bool            `json:"partial,omitempty"`
+}
+
+// Nudged is a word of the program to the model, beside a tool result: it repeats itself, say.
+type Nudged struct {
+	Turn int    `json:"turn"`
+	Kind string `json:"kind"` // names the text in package prompts
+	Text string `json:"text"` // as the model is told it
+}
+
+// ApprovalAsked says that a call waits for a person. A later one for the same call replaces it.
+type ApprovalAsked struct {
+	Call      string            `json:"call"` // Call.ID
+	Tool      string            `json:"tool"`
+	Title     string            `json:"title"`
+	Kind      tools.PreviewKind `json:"kind"`
+	Preview   string            `json:"preview"` // exactly what will be done
+	Dir       string            `json:"dir"`
+	Digest    string            `json:"digest"`
+	Expires   time.Time         `json:"expires"`
+	Approvers []string          `json:"approvers,omitempty"` // ids; empty: whoever may talk to the bot here
+	Again     bool              `json:"again,omitempty"`     // what it would do has changed since it was shown before
+}
+
+// Decided is a person's answer to an approval.
+type Decided struct {
+	Call   string `json:"call"`
+	Digest string `json:"digest,omitempty"` // of the ApprovalAsked that was answered
+	Yes    bool   `json:"yes"`
+	By     User   `json:"by"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// ApprovalExpired says that nobody answered in time.
+type ApprovalExpired struct {
+	Call string `json:"call"`
+}
+
+// ToolStarted is written before a call runs, so that after a crash it is known that it may have.
+type ToolStarted struct {
+	Call  string `json:"call"`
+	Title string `json:"title,omitempty"`
+}
+
+// A Status says how a call ended.
+type Status string
+
+// The ways in which a call ends.
+const (
+	OK          Status = "ok"
+	Failed      Status = "failed"      // it ran, or tried to, and says what went wrong
+	Invalid     Status = "invalid"     // no such tool, or arguments that do not fit: it did not run
+	Refused     Status = "refused"     // the policy forbids it: it did not run
+	Denied      Status = "denied"      // a person said no
+	Expired     Status = "expired"     // nobody answered
+	TimedOut    Status = "timed_out"   // it was ended at its time limit
+	Stopped     Status = "stopped"     // a person stopped the turn
+	NotStarted  Status = "not_started" // the turn ended before it ran
+	Interrupted Status = "interrupted" // the program died or was stopped while it ran: it may or may not have acted
+)
+
+// ToolFinished is the result of a call. Every call gets exactly one.
+type ToolFinished struct {
+	Call     string            `json:"call"`
+	Status   Status            `json:"status"`
+	Text     string            `json:"text"`               // for the model, capped
+	Note     string            `json:"note,omitempty"`     // for people
+	Artefact string            `json:"artefact,omitempty"` // the name of the whole output, if Text is not all of it
+	Seen     map[string]string `json:"seen,omitempty"`     // tools.Result.Seen
+	Took     time.Duration     `json:"took,omitempty"`     // nanoseconds
+	Tool     string            `json:"tool,omitempty"`     // as in Call
+	Title    string            `json:"title,omitempty"`    // as in ToolStarted
+}
+
+// StopAsked says that a person wants the turn to end.
+type StopAsked struct {
+	By User `json:"by"`
+}
+
+// A Reason says why a turn ended.
+type Reason string
+
+// The reasons why a turn ends.
+const (
+	Completed       Reason = "completed"
+	MaxSteps        Reason = "max_steps"
+	TimeUp          Reason = "time_up"
+	BudgetExhausted Reason = "budget_exhausted"
+	Repeated        Reason = "repeated"
+	NoProgress      Reason = "no_progress"
+	PolicyRefused   Reason = "policy_refused"
+	NoResponse      Reason = "no_response" // the model said nothing
+	CutOff          Reason = "cut_off"     // the model's answer was cut at its output limit
+	ContentFiltered Reason = "filtered"
+	ModelFailed     Reason = "model_failed"
+	Broken          Reason = "broken"  // a fault of our own
+	Cancelled       Reason = "stopped" // a person stopped it
+)
+
+// TurnEnded closes a turn.
+type TurnEnded struct {
+	Turn   int       `json:"turn"`
+	Reason Reason    `json:"reason"`
+	Kind   llm.Kind  `json:"kind,omitempty"`   // of ModelFailed
+	Detail string    `json:"detail,omitempty"` // for people: what went wrong
+	By     User      `json:"by,omitzero"`      // of Cancelled
+	Steps  int       `json:"steps"`
+	Usage  llm.Usage `json:"usage,omitzero"`
+	Text   string    `json:"text,omitempty"` // the answer: of Completed all of it, else what there is of it
+}
+
+// prefix begins the Kind of every event that this package owns.
+const prefix = "agent."
+
+// Encode returns v, a pointer to or a value of one of the event types above, as a store.Event.
+func Encode(v any) (store.Event, error) {
+	kind := strings.TrimPrefix(fmt.Sprintf("%T", v), "*")
+	if !strings.HasPrefix(kind, prefix) {
+		return store.Event{}, fmt.Errorf("%T is not an event of package agent", v)
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return store.Event{}, fmt.Errorf("encoding %T: %w", v, err)
+	}
+	return store.Event{Kind: kind, Data: data}, nil
+}
+
+// Decode returns a pointer to the event type that e holds. It returns nil for an event of another
+// package, and an error for one of ours that this release does not know: skipping it could make the
+// agent act on half of the truth.
+func Decode(e store.Event) (any, error) {
+	if !strings.HasPrefix(e.Kind, prefix) {
+		return nil, nil
+	}
+	v := newEvent(strings.TrimPrefix(e.Kind, prefix))
+	if v == nil {
+		return nil, fmt.Errorf("event %q was written by a newer release: update this one", e.Kind)
+	}
+	if err := json.Unmarshal(e.Data, v); err != nil {
+		return nil, fmt.Errorf("event %s: %w", e.Kind, err)
+	}
+	return v, nil
+}
+
+func newEvent(name string) any {
+	switch name {
+	case "Opened":
+		return new(Opened)
+	case "UserSaid":
+		return new(UserSaid)
+	case "Prompted":
+		return new(Prompted)
+	case "TurnStarted":
+		return new(TurnStarted)
+	case "ModelSaid":
+		return new(ModelSaid)
+	case "Nudged":
+		return new(Nudged)
+	case "ApprovalAsked":
+		return new(ApprovalAsked)
+	case "Decided":
+		return new(Decided)
+	case "ApprovalExpired":
+		return new(ApprovalExpired)
+	case "ToolStarted":
+		return new(ToolStarted)
+	case "ToolFinished":
+		return new(ToolFinished)
+	case "StopAsked":
+		return new(StopAsked)
+	case "TurnEnded":
+		return new(TurnEnded)
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/heddle-bot/heddle/store"
+)
+
+// A live is a session in memory: its fold, and what is being done to it. It is made when somebody
+// speaks or something comes due, and forgotten some time after the last of that.
+//
+// Its mu may be held while a frame is being written, so nothing that must be quick waits for it.
+// Agent.mu may be taken while it is held, never the other way round.
+type live struct {
+	id   string
+	refs int       // of those who hold or wait for mu, and of the worker; guarded by Agent.mu
+	used time.Time // when refs was last given back; guarded by Agent.mu
+
+	mu      sync.Mutex
+	s       Session
+	running bool                    // a worker is on it
+	claimed bool                    // and the log says so
+	asking  bool                    // and it waits for the model
+	cancel  context.CancelCauseFunc // ends what the worker waits for; never nil
+
+	now now // has a lock of its own: people watch while a frame is being written
+}
+
+// now is what is not in the log yet.
+type now struct {
+	mu     sync.Mutex
+	queued bool
+	text   []byte
+	calls  []LiveCall
+}
+
+// Live is what a session is doing at this moment and is in no log yet.
+type Live struct {
+	Queued bool   // it waits for a turn of another session to end
+	Text   string // of the reply that is being written
+	Calls  []LiveCall
+}
+
+// A LiveCall is a tool call that runs now.
+type LiveCall struct {
+	ID    string
+	Title string
+	Since time.Time
+	Tail  string // the end of its output so far
+}
+
+// Live returns what the session is doing now.
+func (a *Agent) Live(session string) Live {
+	a.mu.Lock()
+	l := a.sessions[session]
+	a.mu.Unlock()
+	if l == nil {
+		return Live{}
+	}
+	l.now.mu.Lock()
+	defer l.now.mu.Unlock()
+	return Live{l.now.queued, string(l.now.text), append([]LiveCall(nil), l.now.calls...)}
+}
+
+// show changes what Live returns.
+func (a *Agent) show(l *live, change func(*now)) {
+	l.now.mu.Lock()
+	change(&l.now)
+	l.now.mu.Unlock()
+	a.changed(l.id)
+}
+
+// get returns the session, locked and read from the log, and a function that gives it back.
+func (a *Agent) get(ctx context.Context, id string) (*live, func(), error) {
+	a.mu.Lock()
+	l := a.sessions[id]
+	if l == nil {
+		l = &live{id: id, s: Session{ID: id}, cancel: func(error) {}}
+		a.sessions[id] = l
+	}
+	l.refs++
+	a.mu.Unlock()
+	l.mu.Lock()
+	release := func() {
+		l.mu.Unlock()
+		a.put(l)
+	}
+	if l.s.Pos == 0 {
+		if err := a.catchUp(ctx, l); err != nil {
+			release()
+			return nil, nil, err
+		}
+	}
+	return l, release, nil
+}
+
+func (a *Agent) put(l *live) {
+	a.mu.Lock()
+	l.refs--
+	l.used = time.Now()
+	a.mu.Unlock()
+}
+
+// forget drops from memory the sessions that nobody has used since the given time.
+func (a *Agent) forget(before time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for id, l := range a.sessions {
+		if l.refs == 0 && l.used.Before(before) {
+			delete(a.sessions, id)
+		}
+	}
+}
+
+// catchUp folds what the log has beyond the session's position.
+func (a *Agent) catchUp(ctx context.Context, l *live) error {
+	for e, err := range a.cfg.Log.Read(ctx, l.id, l.s.Pos) {
+		if err == nil {
+			err = l.s.Apply(e.Pos, e.Frame)
+		}
+		if err != nil {
+			l.s = Session{ID: l.id} // half a fold is of no use
+			return fmt.Errorf("reading session %s: %w", l.id, err)
+		}
+	}
+	return nil
+}
+
+// A mode says what append does when somebody else has written meanwhile.
+type mode int
+
+const (
+	always       mode = iota // it is a person's: it is written behind what the others wrote
+	unlessFenced             // it happened: likewise, unless another replica has taken the session
+	unlessMoved              // it was decided on an old view: errMoved
+)
+
+var (
+	errMoved  = errors.New("the session has moved on: decide again")
+	errFenced = errors.New("another replica has taken the session")
+)
+
+// append writes events as one frame, f, and folds it. l is locked.
+func (a *Agent) append(ctx context.Context, l *live, f store.Frame, m mode, events ...any) error {
+	f.Events = make([]store.Event, len(events))
+	for i, v := range events {
+		e, err := Encode(v)
+		if err != nil {
+			return err
+		}
+		f.Events[i] = e
+	}
+	for {
+		f.Due = dueAfter(&l.s, events)
+		err := a.write(ctx, l, f)
+		switch {
+		case !errors.Is(err, store.ErrConflict):
+			return err
+		case m == unlessMoved:
+			return errMoved
+		case m == unlessFenced && l.s.owner != a.cfg.Replica:
+			return errFenced
+		}
+	}
+}
+
+// work appends what the worker did or decided. The first such frame takes the session for this
+// replica; if another has taken it since, the worker is fenced.
+func (a *Agent) work(l *live, m mode, events ...any) error {
+	var f store.Frame
+	switch {
+	case l.s.owner == a.cfg.Replica:
+	case l.claimed:
+		return errFenced
+	default:
+		f.Claim = a.cfg.Replica
+	}
+	err := a.append(context.WithoutCancel(a.hard), l, f, m, events...) // that it happened must survive the shutdown
+	l.claimed = l.claimed || err == nil
+	return err
+}
+
+// write tries once to append f and to fold it. After a conflict the session is up to date.
+func (a *Agent) write(ctx context.Context, l *live, f store.Frame) error {
+	f.Time = time.Now().UTC()
+	pos, err := a.cfg.Log.Append(ctx, l.id, l.s.Pos, f)
+	switch {
+	case err == nil:
+		if err := l.s.Apply(pos, f); err != nil {
+			l.s = Session{ID: l.id}
+			return fmt.Errorf("session %s: %w", l.id, err)
+		}
+		a.changed(l.id)
+	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrDuplicate):
+		if err := a.catchUp(ctx, l); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// dueAfter returns what s.Due will be when the events are folded.
+func dueAfter(s *Session, events []any) time.Time {
+	due := s.Due()
+	for _, v := range events {
+		switch e := v.(type) {
+		case ApprovalAsked:
+			due = e.Expires
+		case Decided, ApprovalExpired, ToolFinished, TurnEnded:
+			due = time.Time{}
+		}
+	}
+	return due
+}

@@ -1,0 +1,139 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/heddle-bot/heddle/store"
+)
+
+// This file is what people do to a session. Each of these is one append, which is durable when the
+// method returns; what follows from it is the worker's.
+
+// Say appends what a person said and sees that it is worked on. It is idempotent by id, the
+// network's id of the message. An error means that nothing was taken, and that Say may be repeated.
+func (a *Agent) Say(ctx context.Context, session, id string, said UserSaid) (Said, error) {
+	said.Text = a.cfg.Redact(said.Text)
+	l, release, err := a.get(ctx, session)
+	if err != nil {
+		return Said{}, err
+	}
+	defer release()
+	running := l.s.turn != nil
+	events := []any{said}
+	if l.s.opened == nil {
+		settings, err := a.cfg.Settings(session)
+		if err != nil {
+			return Said{}, err
+		}
+		events = []any{Opened{Format, settings.Workspace, settings.Dir}, said}
+	}
+	switch err := a.append(ctx, l, store.Frame{Key: id}, always, events...); {
+	case errors.Is(err, store.ErrDuplicate):
+		a.start(l) // an earlier Say may have been cut off just after it wrote
+		return Said{Duplicate: true, Running: running}, nil
+	case err != nil:
+		return Said{}, err
+	}
+	if said.Busy == Interrupt && l.asking {
+		l.cancel(errInterrupt)
+	}
+	a.start(l)
+	return Said{Running: running}, nil
+}
+
+// Decide answers an approval. The first answer counts: Decide returns nil for it, and ErrOver,
+// ErrNotAllowed or a *DecidedError otherwise. If d.Digest is set and the approval has been asked
+// again since, with another preview, the answer is ErrOver.
+func (a *Agent) Decide(ctx context.Context, session string, d Decided) error {
+	settings, err := a.cfg.Settings(session)
+	if err != nil {
+		return err
+	}
+	l, release, err := a.get(ctx, session)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if len(settings.Approvers) > 0 && !slices.Contains(settings.Approvers, d.By.ID) {
+		return ErrNotAllowed
+	}
+	d.Reason = a.cfg.Redact(d.Reason)
+	open := func() error {
+		c := l.s.asking()
+		if c != nil && c.ID == d.Call && (d.Digest == "" || d.Digest == c.asked.Digest) && time.Now().Before(c.asked.Expires) {
+			d.Digest = c.asked.Digest
+			return nil
+		}
+		if before, ok := l.s.files.decided[d.Call]; ok && (d.Digest == "" || d.Digest == before.Digest) {
+			return &DecidedError{before}
+		}
+		return ErrOver
+	}
+	for {
+		if err := open(); err != nil {
+			return err
+		}
+		key := fmt.Sprintf("decided/%s/%s", d.Call, d.Digest)
+		err := a.append(ctx, l, store.Frame{Key: key}, unlessMoved, d)
+		switch {
+		case errors.Is(err, errMoved), errors.Is(err, store.ErrDuplicate):
+			continue // somebody else was first, or something else happened: look again
+		case err != nil:
+			return err
+		}
+		a.start(l)
+		return nil
+	}
+}
+
+// Stop ends the turn that runs in the session, or that is about to begin. It returns ErrOver if
+// there is none. It is idempotent by id, the network's id of the message or the click: delivered
+// again it does not stop what has begun since.
+func (a *Agent) Stop(ctx context.Context, session, id string, by User) error {
+	l, release, err := a.get(ctx, session)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if l.s.turn == nil && len(l.s.waiting) == 0 {
+		return ErrOver
+	}
+	switch err := a.append(ctx, l, store.Frame{Key: "stop/" + id}, always, StopAsked{by}); {
+	case errors.Is(err, store.ErrDuplicate):
+		return nil
+	case err != nil:
+		return err
+	}
+	l.cancel(errStop) // after the append: the worker then finds the reason in the log
+	a.start(l)
+	return nil
+}
+
+// Record appends events of another package, receipts of what is shown, under key. If shown is the
+// session's last position and nothing is left to do, the frame is Free. Without events it appends
+// only to make the session Free. That key is in the log already is no error.
+func (a *Agent) Record(ctx context.Context, session, key string, shown store.Pos, events ...store.Event) error {
+	l, release, err := a.get(ctx, session)
+	if err != nil {
+		return err
+	}
+	defer release()
+	for {
+		free := shown == l.s.Pos && a.idle(l)
+		if len(events) == 0 && (!free || l.s.Last.Free) {
+			return nil
+		}
+		err := a.write(ctx, l, store.Frame{Key: key, Free: free, Due: l.s.Due(), Events: events})
+		switch {
+		case errors.Is(err, store.ErrConflict):
+			continue
+		case errors.Is(err, store.ErrDuplicate):
+			return nil
+		}
+		return err
+	}
+}

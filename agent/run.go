@@ -1,0 +1,270 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/heddle-bot/heddle/tools"
+)
+
+// This file is what a worker does with the calls of a reply. The session is locked in each function,
+// but for what runs in unlocked.
+
+// approval asks the people whether a call may run. A call that cannot work is not asked about.
+func (w *worker) approval(ctx context.Context, c Call, settings Settings, again bool) error {
+	tool, call, err := w.call(c, settings)
+	if err != nil {
+		return err
+	}
+	var p tools.Preview
+	w.unlocked(func() { p, err = preview(ctx, tool, call) })
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case err != nil:
+		return w.work(w.l, unlessMoved, w.finished(c, tool, Failed, err.Error()))
+	}
+	return w.work(w.l, unlessMoved, ApprovalAsked{
+		Call:      c.ID,
+		Tool:      tool.Name,
+		Title:     w.cfg.Redact(tool.Title(call.Args)),
+		Kind:      p.Kind,
+		Preview:   w.cfg.Redact(p.Text),
+		Dir:       settings.Dir,
+		Digest:    p.Digest,
+		Expires:   time.Now().Add(settings.Limits.Approval).UTC(),
+		Approvers: settings.Approvers,
+		Again:     again,
+	})
+}
+
+// preview is Tool.Preview within the tool's time limit. A panic in it is an error.
+func preview(ctx context.Context, t *tools.Tool, c tools.Call) (p tools.Preview, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("a fault in tool %s: %v", t.Name, r)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, tools.DefaultTimeout)
+	defer cancel()
+	return t.Preview(ctx, c)
+}
+
+// A job is a call on its way through run.
+type job struct {
+	Call
+	tool   *tools.Tool
+	args   tools.Call
+	result tools.Result
+	err    error
+	took   time.Duration
+}
+
+// maxParallel bounds the calls of one reply that run together.
+const maxParallel = 8
+
+// run runs calls, together. A call that a person approved runs only if it would still do what the
+// person saw.
+func (w *worker) run(ctx context.Context, do RunTools, settings Settings) error {
+	if !w.claimSlot(ctx) {
+		return nil
+	}
+	jobs := make([]*job, len(do.Calls))
+	var started []any
+	for i, c := range do.Calls {
+		tool, call, err := w.call(c, settings)
+		if err != nil {
+			return err
+		}
+		jobs[i] = &job{Call: c, tool: tool, args: call}
+		started = append(started, ToolStarted{c.ID, w.cfg.Redact(tool.Title(call.Args))})
+	}
+	if do.Asked != nil {
+		j := jobs[0]
+		var p tools.Preview
+		var err error
+		w.unlocked(func() { p, err = preview(ctx, j.tool, j.args) })
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil || p.Digest != do.Asked.Digest {
+			return w.approval(ctx, j.Call, settings, true)
+		}
+		j.args.Digest = do.Asked.Digest
+	}
+	if err := w.work(w.l, unlessMoved, started...); err != nil {
+		return err
+	}
+	ctx, cancel := w.toolContext(ctx, do.Left)
+	defer cancel()
+	w.unlocked(func() { w.together(ctx, jobs) })
+	return w.work(w.l, unlessFenced, w.results(ctx, jobs)...)
+}
+
+// toolContext ends with ctx's cause, but for a shutdown: then tools have the time of grace.
+func (w *worker) toolContext(ctx context.Context, left time.Duration) (context.Context, func()) {
+	tools, cancel := context.WithCancelCause(w.hard)
+	stop := context.AfterFunc(ctx, func() {
+		if cause := context.Cause(ctx); !errors.Is(cause, errShutdown) {
+			cancel(cause)
+		}
+	})
+	tools, done := context.WithTimeoutCause(tools, left, errTimeUp)
+	return tools, func() { stop(); done(); cancel(nil) }
+}
+
+func (w *worker) together(ctx context.Context, jobs []*job) {
+	var wg sync.WaitGroup
+	limit := make(chan struct{}, maxParallel)
+	for _, j := range jobs {
+		limit <- struct{}{}
+		wg.Go(func() {
+			w.do(ctx, j)
+			<-limit
+		})
+	}
+	wg.Wait()
+}
+
+// do runs one call and shows that it runs.
+func (w *worker) do(ctx context.Context, j *job) {
+	begin := time.Now()
+	title := w.cfg.Redact(j.tool.Title(j.args.Args))
+	w.show(w.l, func(n *now) { n.calls = append(n.calls, LiveCall{ID: j.ID, Title: title, Since: begin}) })
+	j.args.Progress = func(tail string) {
+		tail = w.cfg.Redact(tail)
+		w.show(w.l, func(n *now) {
+			for i := range n.calls {
+				if n.calls[i].ID == j.ID {
+					n.calls[i].Tail = tail
+				}
+			}
+		})
+	}
+	j.result, j.err = tools.Run(ctx, j.tool, j.args)
+	j.took = time.Since(begin)
+	var fault *tools.PanicError
+	if errors.As(j.err, &fault) || errors.Is(j.err, tools.ErrAbandoned) {
+		w.cfg.Logger.Error("tool is at fault", "session", w.l.id, "call", j.ID, "tool", j.tool.Name, "err", j.err)
+	}
+	w.show(w.l, func(n *now) {
+		n.calls = slices.DeleteFunc(n.calls, func(c LiveCall) bool { return c.ID == j.ID })
+	})
+}
+
+// results returns the events of finished jobs, in the model's order.
+func (w *worker) results(ctx context.Context, jobs []*job) []any {
+	settings, err := w.cfg.Settings(w.l.id)
+	limit := settings.Limits.WithDefaults().Output
+	if err != nil {
+		limit = Limits{}.WithDefaults().Output
+	}
+	var events []any
+	for _, j := range jobs {
+		status, text := j.outcome(context.Cause(ctx))
+		f := w.finished(j.Call, j.tool, status, text)
+		f.Note, f.Seen, f.Took = w.cfg.Redact(j.result.Note), j.result.Seen, j.took
+		if len(f.Text) > limit {
+			f.Text, f.Artefact = w.shorten(ctx, f.Text, limit)
+		}
+		events = append(events, f)
+	}
+	return events
+}
+
+// outcome returns how the call went, and what the model is told.
+func (j *job) outcome(cause error) (Status, string) {
+	status, word := OK, ""
+	switch {
+	case j.err == nil && j.result.Failed:
+		status = Failed
+	case j.err == nil:
+	case errors.Is(cause, errStop):
+		status, word = Stopped, note("call stopped")
+	case errors.Is(cause, errTimeUp):
+		status, word = TimedOut, note("turn time up")
+	case errors.Is(cause, errShutdown):
+		status, word = Interrupted, note("interrupted")
+	case errors.Is(j.err, tools.ErrTimeout):
+		status, word = TimedOut, j.err.Error()
+	case errors.Is(j.err, tools.ErrChanged):
+		status, word = Failed, note("changed")
+	default:
+		status, word = Failed, j.err.Error()
+	}
+	text := j.result.Text
+	if text != "" && word != "" {
+		text += "\n"
+	}
+	return status, text + word
+}
+
+// finished returns the result of a call.
+func (w *worker) finished(c Call, t *tools.Tool, s Status, text string) ToolFinished {
+	f := ToolFinished{Call: c.ID, Status: s, Text: w.cfg.Redact(text), Tool: c.Tool}
+	if t != nil {
+		if _, args, err := w.cfg.Tools.Check(c.Tool, c.Args); err == nil {
+			f.Title = w.cfg.Redact(t.Title(args))
+		}
+	}
+	return f
+}
+
+// refusal returns the result of a call that did not run, or of which nothing is known.
+func (w *worker) refusal(do Refuse) ToolFinished {
+	text := do.Reason
+	switch {
+	case do.Status == Denied && do.Reason != "":
+		text = note("denied because") + " " + do.Reason
+	case do.Status == Denied, do.Status == Expired, do.Status == Interrupted, do.Status == NotStarted:
+		text = note(string(do.Status))
+	}
+	tool, _, err := w.cfg.Tools.Check(do.Call.Tool, do.Call.Args)
+	if err != nil {
+		tool = nil
+	}
+	return w.finished(do.Call, tool, do.Status, text)
+}
+
+// shorten keeps the whole of text as an artefact and returns what the model is shown of it. Should
+// the artefact fail to be kept, the model is told only that there was more.
+func (w *worker) shorten(ctx context.Context, text string, limit int) (shown, name string) {
+	if w.cfg.Artefacts != nil {
+		var err error
+		name, err = w.cfg.Artefacts.PutArtefact(context.WithoutCancel(ctx), []byte(text))
+		if err != nil {
+			w.cfg.Logger.Error("tool output not kept", "session", w.l.id, "err", err)
+			name = ""
+		}
+	}
+	return tools.Cap(text, limit, name), name
+}
+
+// call returns the tool that c names and what it gets.
+func (w *worker) call(c Call, settings Settings) (*tools.Tool, tools.Call, error) {
+	tool, args, err := w.cfg.Tools.Check(c.Tool, c.Args)
+	if err != nil {
+		return nil, tools.Call{}, err // Next has seen that it is valid
+	}
+	own := maps.Clone(w.l.s.files.artefacts)
+	return tool, tools.Call{
+		ID:      c.ID,
+		Session: w.l.id,
+		Args:    args,
+		Dir:     settings.Dir,
+		Hidden:  settings.Hidden,
+		Seen:    w.l.s.lookedAt(),
+		Artefact: func(name string) ([]byte, error) {
+			if !own[name] || w.cfg.Artefacts == nil {
+				return nil, fmt.Errorf("artefact %s: %w", name, fs.ErrNotExist)
+			}
+			return w.cfg.Artefacts.Artefact(context.WithoutCancel(w.hard), name)
+		},
+	}, nil
+}

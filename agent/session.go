@@ -1,0 +1,172 @@
+package agent
+
+import (
+	"maps"
+	"time"
+
+	"github.com/heddle-bot/heddle/agent/llm"
+	"github.com/heddle-bot/heddle/store"
+)
+
+// A Session is the state that its log amounts to. The zero Session is that of an empty log. It is
+// changed by Apply only and is not safe for concurrent use.
+type Session struct {
+	ID   string
+	Last store.Frame // the newest frame, without its events
+	Pos  store.Pos   // of the newest frame
+
+	owner   string // the newest Claim
+	opened  *Opened
+	prompt  Prompted
+	history []*llm.Message // what the model has been told, and said
+	waiting []message      // said by people, not yet taken in
+	turn    *turn          // that runs, or nil
+	turns   int            // so far
+	stop    *StopAsked     // for the turn that runs or is about to
+	files   memory
+}
+
+// A message is a UserSaid in its place.
+type message struct {
+	at   store.Pos
+	said UserSaid
+}
+
+// memory is what a session keeps of its calls beyond the turn.
+type memory struct {
+	seen      map[string]string  // tools.Call.Seen
+	artefacts map[string]bool    // names of this session's
+	decided   map[string]Decided // by call
+}
+
+// A turn is the running turn of a session.
+type turn struct {
+	TurnStarted
+	step   int // model replies so far
+	usage  llm.Usage
+	reply  *ModelSaid // the latest
+	calls  []*call    // of reply
+	text   string     // the latest text of the model: what there is of an answer
+	brakes brakes
+	clock  clock
+}
+
+// A call is one tool call and how far it has come.
+type call struct {
+	Call
+	asked   *ApprovalAsked
+	decided *Decided
+	expired bool
+	started *ToolStarted
+	result  *ToolFinished
+}
+
+// brakes is what the detection of loops remembers of a turn.
+type brakes struct {
+	calls   string // what the step before asked for, canonically
+	same    int    // steps in a row that asked for just that
+	failing int    // steps in a row of which every call failed
+	nudged  int    // the step at which the model was last told
+}
+
+// A clock adds up the time that a turn is at work: not while it waits for a person, and not while
+// nobody owned it.
+type clock struct {
+	worked time.Duration // up to mark
+	mark   time.Time
+	idle   bool // waits for a person since mark
+}
+
+// Turn returns the number of the running turn, or 0.
+func (s *Session) Turn() int {
+	if s.turn == nil {
+		return 0
+	}
+	return s.turn.Turn
+}
+
+// Due returns when the session wants a look though nobody speaks, or the zero time.
+func (s *Session) Due() time.Time {
+	if c := s.asking(); c != nil {
+		return c.asked.Expires
+	}
+	return time.Time{}
+}
+
+// asking returns the call that waits for a person, or nil.
+func (s *Session) asking() *call {
+	if s.turn == nil {
+		return nil
+	}
+	for _, c := range s.turn.calls {
+		if c.result == nil {
+			if c.asked != nil && c.decided == nil && !c.expired {
+				return c
+			}
+			return nil // the calls after it have not been looked at
+		}
+	}
+	return nil
+}
+
+// call returns the call of that id in the running turn's latest reply, or nil.
+func (s *Session) call(id string) *call {
+	if s.turn == nil {
+		return nil
+	}
+	for _, c := range s.turn.calls {
+		if c.ID == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// open returns the turn's calls that have no result.
+func (t *turn) open() []*call {
+	var open []*call
+	for _, c := range t.calls {
+		if c.result == nil {
+			open = append(open, c)
+		}
+	}
+	return open
+}
+
+// next returns the messages that a request made now would take in, beside the history. While a turn
+// runs those that are to begin a turn of their own stay.
+func (s *Session) next() []message {
+	if s.turn == nil {
+		return s.waiting
+	}
+	var taken []message
+	for _, m := range s.waiting {
+		if m.said.Busy != Queue {
+			taken = append(taken, m)
+		}
+	}
+	return taken
+}
+
+// remember folds what a call has seen.
+func (m *memory) remember(f *ToolFinished) {
+	if len(f.Seen) > 0 && m.seen == nil {
+		m.seen = map[string]string{}
+	}
+	for path, digest := range f.Seen {
+		if digest == "" {
+			delete(m.seen, path)
+		} else {
+			m.seen[path] = digest
+		}
+	}
+	if f.Artefact != "" {
+		if m.artefacts == nil {
+			m.artefacts = map[string]bool{}
+		}
+		m.artefacts[f.Artefact] = true
+	}
+}
+
+// lookedAt returns a copy of what the session has seen, for a call that outlives the lock on it.
+func (s *Session) lookedAt() map[string]string { return maps.Clone(s.files.seen) }

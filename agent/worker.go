@@ -1,0 +1,225 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/heddle-bot/heddle/store"
+)
+
+// The causes with which people end what a worker waits for. Each is in the log before it is a cause,
+// or is found in the log by Next.
+var (
+	errStop      = errors.New("a person stopped the turn")
+	errInterrupt = errors.New("a person said something new")
+	errTimeUp    = errors.New("the turn's time is up")
+)
+
+// wake sees that the session is worked on, if there is anything to do.
+func (a *Agent) wake(id string) {
+	l, release, err := a.get(a.soft, id)
+	if err != nil {
+		a.cfg.Logger.Error("session cannot be read", "session", id, "err", err)
+		return
+	}
+	defer release()
+	a.start(l)
+}
+
+// due reports whether a session of Log.Open wants a worker: it has come due, or it is not known here.
+func (a *Agent) due(id string, now time.Time) bool {
+	l, release, err := a.get(a.soft, id)
+	if err != nil {
+		return false // told when it was woken
+	}
+	defer release()
+	d := l.s.Due()
+	return !l.running && !d.IsZero() && !d.After(now)
+}
+
+// start starts the session's worker unless it runs, or the agent does not. l is locked.
+func (a *Agent) start(l *live) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if l.running || !a.running {
+		return // a worker that runs looks again before it ends; Run wakes what is open
+	}
+	l.running, l.claimed = true, false
+	l.refs++
+	a.wg.Go(func() { a.serve(l) })
+}
+
+// serve is a worker: it does what Next says until that is to wait.
+func (a *Agent) serve(l *live) {
+	w := &worker{Agent: a, l: l}
+	defer func() {
+		w.leave()
+		a.put(l)
+		a.changed(l.id)
+	}()
+	for w.step() {
+	}
+}
+
+// A worker works on one session until there is nothing to do.
+type worker struct {
+	*Agent
+	l    *live
+	slot bool // it holds one of Agent.slots
+}
+
+// leave ends the worker. It frees the session in the log if nobody paints it.
+func (w *worker) leave() {
+	l := w.l
+	if w.slot {
+		<-w.slots
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.running = false
+	if !w.cfg.Audience && !l.s.Last.Free && w.idle(l) {
+		f := store.Frame{Free: true, Due: l.s.Due()}
+		if err := w.write(context.WithoutCancel(w.hard), l, f); err != nil {
+			w.cfg.Logger.Error("session not freed", "session", l.id, "err", err)
+		}
+	}
+}
+
+// idle reports whether nothing is done and nothing is to be done in the session. l is locked.
+func (a *Agent) idle(l *live) bool {
+	if l.running {
+		return false
+	}
+	p, _, err := a.policy(l)
+	if err != nil {
+		return l.s.turn == nil && len(l.s.waiting) == 0
+	}
+	_, wait := l.s.Next(p).(Wait)
+	return wait
+}
+
+func (a *Agent) policy(l *live) (Policy, Settings, error) {
+	s, err := a.cfg.Settings(l.id)
+	s.Limits = s.Limits.WithDefaults()
+	return Policy{
+		Now:     time.Now(),
+		Replica: a.cfg.Replica,
+		Limits:  s.Limits,
+		Judge:   judge(a.cfg.Tools),
+	}, s, err
+}
+
+// step does one thing. It reports whether there may be another to do.
+func (w *worker) step() (more bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			w.cfg.Logger.Error("panic in a turn", "session", w.l.id, "panic", p, "stack", string(debug.Stack()))
+			more = w.broken(fmt.Errorf("a fault in the program: %v", p))
+		}
+	}()
+	if w.soft.Err() != nil {
+		return false
+	}
+	more, err := w.once()
+	switch {
+	case err == nil:
+		return more
+	case errors.Is(err, errMoved):
+		return true
+	case errors.Is(err, errFenced), errors.Is(err, errShutdown):
+		return false
+	}
+	w.cfg.Logger.Error("turn failed", "session", w.l.id, "err", err)
+	return w.broken(err)
+}
+
+// broken ends the turn after a fault of our own, so that the people hear of it. If even that cannot
+// be written the session stays as the log has it, and the next start finds it open.
+func (w *worker) broken(cause error) bool {
+	w.l.mu.Lock()
+	defer w.l.mu.Unlock()
+	if w.l.s.turn == nil {
+		return false
+	}
+	if err := w.end(EndTurn{Reason: Broken, Detail: w.cfg.Redact(cause.Error())}); err != nil {
+		w.cfg.Logger.Error("turn not ended", "session", w.l.id, "err", err)
+		return false
+	}
+	return true
+}
+
+// once decides, under the lock, and does it; what takes long is done without the lock.
+func (w *worker) once() (more bool, err error) {
+	l := w.l
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p, settings, fault := w.policy(l)
+	do := l.s.Next(p)
+	if _, wait := do.(Wait); wait {
+		return false, nil
+	}
+	if _, begin := do.(StartTurn); begin {
+		return true, w.begin(settings, fault)
+	}
+	if fault != nil {
+		return true, w.end(EndTurn{Reason: Broken, Detail: fault.Error()})
+	}
+	if l.s.owner != w.cfg.Replica {
+		return true, w.work(l, unlessMoved) // takes the session before anything is done for it
+	}
+	ctx, cancel := context.WithCancelCause(w.soft)
+	defer cancel(nil)
+	l.cancel = cancel
+	defer func() { l.cancel = func(error) {} }()
+	switch do := do.(type) {
+	case AskModel:
+		return true, w.ask(ctx, do, settings)
+	case RunTools:
+		return true, w.run(ctx, do, settings)
+	case AskPerson:
+		return true, w.approval(ctx, do.Call, settings, false)
+	case Expire:
+		return true, w.work(l, unlessMoved, ApprovalExpired{do.Call.ID})
+	case Refuse:
+		return true, w.work(l, unlessMoved, w.refusal(do))
+	case Nudge:
+		return true, w.work(l, unlessMoved, Nudged{l.s.turn.Turn, do.Kind, note(do.Kind)})
+	case EndTurn:
+		return true, w.end(do)
+	}
+	panic(fmt.Sprintf("agent: unknown action %T", do))
+}
+
+// unlocked does what takes long while others may look at the session and write to it.
+func (w *worker) unlocked(f func()) {
+	w.l.mu.Unlock()
+	defer w.l.mu.Lock()
+	f()
+}
+
+// claimSlot waits until the turn may work. It gives up when ctx ends, which is no error: Next is to
+// be asked again.
+func (w *worker) claimSlot(ctx context.Context) bool {
+	if w.slot {
+		return true
+	}
+	select {
+	case w.slots <- struct{}{}:
+		w.slot = true
+		return true
+	default:
+	}
+	w.unlocked(func() {
+		w.show(w.l, func(n *now) { n.queued = true })
+		select {
+		case w.slots <- struct{}{}:
+			w.slot = true
+		case <-ctx.Done():
+		}
+		w.show(w.l, func(n *now) { n.queued = false })
+	})
+	return false // others may have written meanwhile
+}
