@@ -1,0 +1,178 @@
+// Package bots is chat as this service sees it, whatever the network.
+//
+// A Platform brings events in and puts messages out; slack, discord and web are subdirectories, and
+// every one passes the checks of bots/botstest. What differs between networks is data (Info), never
+// an optional interface. A Bot joins one Platform to the agent: it decides which events are for it,
+// appends them to the session's log, and paints each thread from that log. How a thread should look
+// is a pure function (view); what has been posted is known from receipts in the same log; the
+// difference between the two is the outbox.
+//
+// What people are told is in words.go, how a thread looks in view.go, card.go and summary.go; the
+// goldens in testdata/view show the result. Who and what is let in is accept.go. The JSON of the
+// receipts in receipt.go, the keys in thread.go and the strings of Action are for ever.
+package bots
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// A Platform is one network, connected as one app or bot user. All methods may be called concurrently.
+type Platform interface {
+	Info() Info
+
+	// Listen delivers events until ctx ends or the connection fails for good; it returns nil only in
+	// the first case. It acknowledges an event to the network only after accept has returned nil, so
+	// accept does no more than make the event durable. If accept fails the network is left to send
+	// again. Events of one thread are delivered in order.
+	Listen(ctx context.Context, accept func(context.Context, Event) error) error
+
+	// Post puts a new message into the thread, once per m.Key where the network allows: with
+	// m.Unsure set it first looks whether the network has a message of that key. Errors wrap *Error.
+	Post(ctx context.Context, t Thread, m Message) (MessageID, error)
+
+	// Edit replaces a message that Post made. It may be repeated. Errors wrap *Error.
+	Edit(ctx context.Context, t Thread, id MessageID, m Message) error
+}
+
+// Info is what the bot must know of a network. It does not change once Listen delivers events.
+type Info struct {
+	Name      string                         // "slack": the first part of every session id
+	EditEvery time.Duration                  // how often progress may be edited, per thread
+	Render    func(markdown string) []string // into the network's own form, cut into pieces that each fit one message
+	MaxText   int                            // bytes of one message's Text, after rendering
+	Mention   func(id string) string         // how the network writes a person's name in a message, by id, without calling them
+}
+
+// A Thread is the address of a conversation. It is carried by every event and message: nothing is
+// ever sent to "the last active" one.
+type Thread struct {
+	Platform  string // Info.Name
+	Workspace string // Slack team, Discord guild
+	Channel   string
+	ID        string // of the message at the root of the thread
+}
+
+// String returns the session id of the thread: "slack/T1/C1/1700000000.000100".
+func (t Thread) String() string {
+	return t.Platform + "/" + t.Workspace + "/" + t.Channel + "/" + t.ID
+}
+
+// ChannelID returns the name of the thread's channel in the configuration: "slack/T1/C1".
+func (t Thread) ChannelID() string { return t.Platform + "/" + t.Workspace + "/" + t.Channel }
+
+// ParseThread is the reverse of Thread.String.
+func ParseThread(s string) (Thread, error) {
+	p := strings.Split(s, "/")
+	if len(p) != 4 || p[0] == "" || p[2] == "" || p[3] == "" {
+		return Thread{}, fmt.Errorf("%q is not the address of a thread", s)
+	}
+	return Thread{p[0], p[1], p[2], p[3]}, nil
+}
+
+// A MessageID names a message within its thread, in the network's own form.
+type MessageID string
+
+// A Person is somebody on a network.
+type Person struct {
+	ID   string
+	Name string // to be shown; the id if the name is not known yet
+	Bot  bool
+}
+
+// An Event is a Said or a Clicked.
+type Event interface{ event() }
+
+// Said is a message that somebody wrote.
+type Said struct {
+	ID      string // unique in its channel; the same however often and by whichever event it is delivered
+	Thread  Thread
+	By      Person
+	Text    string // without the mention of the bot; Markdown as far as the network knows it
+	Mention bool   // it names the bot, or it is in a direct message
+	Reply   bool   // it was written inside an existing thread rather than in the channel
+	Time    time.Time
+}
+
+// Clicked is a press on a button of one of our messages.
+type Clicked struct {
+	ID      string // unique; the same however often it is delivered
+	Thread  Thread
+	Message MessageID // that carries the button
+	By      Person
+	Action  Action // of the Button
+	Value   string // of the Button
+	Reason  string // what the person wrote beside it; may be empty
+}
+
+func (Said) event()    {}
+func (Clicked) event() {}
+
+// A Message is what a Platform shows.
+type Message struct {
+	Key     string // names the message in its thread: stable across retries and restarts
+	Class   Class
+	Text    string   // rendered by Info.Render; at most Info.MaxText
+	Code    string   // shown verbatim in a fence below Text (a diff, a command); the platform clips what does not fit and says so
+	Lang    string   // of Code: "diff", "sh" or empty
+	Buttons []Button // below the text, in order
+	For     string   // if not empty only this person sees it, and it cannot be edited: the id of a Person
+	Unsure  bool     // it may have been posted already: look before posting again
+}
+
+// A Class orders messages when the network limits their rate.
+type Class int
+
+// The classes, most urgent first.
+const (
+	Approval Class = iota
+	Final
+	Notice
+	Progress
+)
+
+// A Button is something to press.
+type Button struct {
+	Label  string
+	Action Action
+	Value  string // opaque to the network
+	Style  Style
+	Ask    string // if not empty: pressing it opens a form with this question, and Clicked.Reason is the answer
+}
+
+// An Action is what a button is for. The strings are part of posted messages and are for ever.
+type Action string
+
+// The actions.
+const (
+	Approve Action = "approve"
+	Deny    Action = "deny"
+	Stop    Action = "stop"
+)
+
+// A Style is a button's look.
+type Style int
+
+// The styles.
+const (
+	Plain Style = iota
+	Primary
+	Danger
+)
+
+// An Error is a Platform's failure to post or edit.
+type Error struct {
+	RetryAfter time.Duration // the network asks to wait this long; 0 if it does not say
+	Permanent  bool          // trying again cannot help: the channel is gone, the bot was removed, the message is refused
+	Unsure     bool          // the message may have been posted all the same
+	Err        error
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+// ErrUnknownMessage says that the message to be edited no longer exists. An *Error wraps it.
+var ErrUnknownMessage = errors.New("the message does not exist any more")

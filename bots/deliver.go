@@ -1,0 +1,152 @@
+package bots
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+)
+
+// This file brings single messages into the thread.
+
+// of returns what is known of the message of that key.
+func (p *painter) of(key string) *sent {
+	s := p.sent[key]
+	if s == nil {
+		s = &sent{}
+		p.sent[key] = s
+	}
+	return s
+}
+
+// id returns the id of the message in the thread, or "" if it is not there or lacks its receipt.
+func (p *painter) id(key string) MessageID {
+	if s := p.sent[key]; s != nil && s.again {
+		return ""
+	}
+	return p.state.posted[key]
+}
+
+// post brings a new message into the thread and leaves a receipt. It returns when to try again, or
+// zero if that is not needed.
+func (p *painter) post(ctx context.Context, m wanted, now time.Time) time.Time {
+	if p.state.failed[m.Key] != "" {
+		return time.Time{} // refused for good
+	}
+	s := p.of(m.Key)
+	if now.Before(s.retry) {
+		return s.retry
+	}
+	if s.id == "" {
+		m.Unsure = s.unsure || !s.again && !m.cause.After(p.bot.started)
+		if m.spare && !m.Unsure {
+			return time.Time{}
+		}
+		id, err := p.bot.cfg.Platform.Post(ctx, p.at, m.Message)
+		if err != nil {
+			return p.refused(ctx, m, s, err)
+		}
+		s.id = id
+		if !m.Unsure { // else it may be an older form of it
+			s.shows = digest(m.Message)
+		}
+		if m.Class == Progress {
+			p.edited = now
+		}
+	}
+	err := p.record(ctx, "bots.posted/"+m.Key+"/"+string(s.id), 0, Posted{m.Key, s.id})
+	if err != nil {
+		p.bot.cfg.Logger.Error("receipt not written", "session", p.session, "err", err)
+		return s.wait(0)
+	}
+	*s = sent{shows: s.shows}
+	if !m.once && s.shows != digest(m.Message) {
+		return now // to be edited
+	}
+	return time.Time{}
+}
+
+// refused deals with a post that failed.
+func (p *painter) refused(ctx context.Context, m wanted, s *sent, err error) time.Time {
+	if ctx.Err() != nil {
+		return s.wait(0) // the next start asks the network
+	}
+	f := failure(err)
+	s.unsure = s.unsure || m.Unsure || f.Unsure
+	log := p.bot.cfg.Logger.With("session", p.session, "message", m.Key, "err", err)
+	if !f.Permanent {
+		log.Log(ctx, m.trouble(f), "message not posted, trying again")
+		return s.wait(f.RetryAfter)
+	}
+	log.Error("message refused by the network")
+	if err := p.record(ctx, "bots.failed/"+m.Key, 0, PostFailed{m.Key, p.bot.cfg.Redact(err.Error())}); err != nil {
+		log.Error("receipt not written", "cause", err)
+	}
+	return s.wait(0) // to be told
+}
+
+// edit brings a message in the thread up to date. It returns when to try again, or zero if that is
+// not needed.
+func (p *painter) edit(ctx context.Context, m wanted, l look) time.Time {
+	id := p.id(m.Key)
+	if id == "" || m.once {
+		return time.Time{}
+	}
+	s := p.of(m.Key)
+	shows := digest(m.Message)
+	if s.gone || s.shows == shows {
+		return time.Time{}
+	}
+	if l.now.Before(s.retry) {
+		return s.retry
+	}
+	if m.Class == Progress {
+		if next := p.edited.Add(l.info.EditEvery); l.now.Before(next) {
+			return next
+		}
+		p.edited = l.now
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, editTimeout)
+		defer cancel()
+	}
+	err := p.bot.cfg.Platform.Edit(ctx, p.at, id, m.Message)
+	f := failure(err)
+	switch {
+	case err == nil:
+	case errors.Is(ctx.Err(), context.Canceled):
+		return s.wait(0) // the next start edits it
+	case errors.Is(err, ErrUnknownMessage) && m.Class == Approval && len(m.Buttons) > 0:
+		s.again = true // somebody deleted the card that we wait for
+		return l.now
+	case errors.Is(err, ErrUnknownMessage):
+		p.bot.cfg.Logger.Info("message was deleted", "session", p.session, "message", m.Key)
+		*s = sent{gone: true}
+		return time.Time{}
+	case f.Permanent:
+		p.bot.cfg.Logger.Error("edit refused by the network", "session", p.session, "message", m.Key, "err", err)
+	default:
+		p.bot.cfg.Logger.Log(ctx, m.trouble(f), "message not edited, trying again", "session", p.session, "message", m.Key, "err", err)
+		return s.wait(f.RetryAfter)
+	}
+	*s = sent{shows: shows}
+	return time.Time{}
+}
+
+// trouble is the level at which a failure is logged. That progress has to wait for the rate budget
+// is everyday.
+func (m wanted) trouble(f Error) slog.Level {
+	if m.Class == Progress && f.RetryAfter > 0 {
+		return slog.LevelDebug
+	}
+	return slog.LevelWarn
+}
+
+// wait counts a failure and returns when to try again: at the network's word, or with patience.
+func (s *sent) wait(d time.Duration) time.Time {
+	if d == 0 {
+		d = patience(s.fails)
+	}
+	s.fails++
+	s.retry = time.Now().Add(d)
+	return s.retry
+}

@@ -1,0 +1,69 @@
+package bots
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/heddle-bot/heddle/store"
+)
+
+// The receipts are what a Bot writes into a session's log. Their JSON is for ever, as that of the
+// events of package agent: fields may be added with a useful zero value, none may be renamed, removed
+// or given another meaning. testdata/logs.txtar holds logs of the past that must still fold.
+//
+// Edits leave no receipt: after a crash a message of a turn that is not Painted is edited once more.
+
+// Posted says that the message of that key is in the thread. A later one for the same key replaces
+// it: the message was deleted and posted again.
+type Posted struct {
+	Key string    `json:"key"`
+	ID  MessageID `json:"id"`
+}
+
+// PostFailed says that the network refuses the message of that key for good. It is not tried again.
+type PostFailed struct {
+	Key    string `json:"key"`
+	Detail string `json:"detail"` // what the network said
+}
+
+// Painted says that a turn has ended and that all of it is shown in its last form. Nothing of the
+// turn is looked at again.
+type Painted struct {
+	Turn int `json:"turn"`
+}
+
+// prefix begins the Kind of every event that this package owns.
+const prefix = "bots."
+
+// encode returns v, one of the receipts above, as a store.Event.
+func encode(v any) store.Event {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("bots: encoding %T: %v", v, err)) // strings and numbers encode
+	}
+	return store.Event{Kind: fmt.Sprintf("%T", v), Data: data}
+}
+
+// decode returns a pointer to the receipt that e holds, nil for an event of another package, and an
+// error for one of ours that this release does not know.
+func decode(e store.Event) (any, error) {
+	if !strings.HasPrefix(e.Kind, prefix) {
+		return nil, nil
+	}
+	var v any
+	switch strings.TrimPrefix(e.Kind, prefix) {
+	case "Posted":
+		v = new(Posted)
+	case "PostFailed":
+		v = new(PostFailed)
+	case "Painted":
+		v = new(Painted)
+	default:
+		return nil, fmt.Errorf("event %q was written by a newer release: update this one", e.Kind)
+	}
+	if err := json.Unmarshal(e.Data, v); err != nil {
+		return nil, fmt.Errorf("event %s: %w", e.Kind, err)
+	}
+	return v, nil
+}

@@ -1,0 +1,129 @@
+package bots
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// Limits of what is told outside the log. It is bounded because a network that is down must not fill
+// the memory, and because a person who hears nothing asks again.
+const (
+	maxWords  = 256  // that wait to be told; more are dropped
+	maxTold   = 4096 // that are remembered
+	tellTries = 4
+)
+
+// A teller tells what is in no log: answers to clicks, help. It does not know whether a message of
+// before the program's start was told.
+type teller struct {
+	cfg   Config
+	queue chan words
+	told  recent
+}
+
+type words struct {
+	at Thread
+	m  Message
+}
+
+func newTeller(c Config) teller { return teller{cfg: c, queue: make(chan words, maxWords)} }
+
+// tell has text told to one person, once for each key in the thread.
+func (t *teller) tell(at Thread, to Person, key, text string) {
+	t.say(at, Message{Key: "told/" + key, Class: Notice, Text: text, For: to.ID})
+}
+
+// say has m posted, once for each key in the thread. Its text is as the network writes it. It does not
+// wait.
+func (t *teller) say(at Thread, m Message) {
+	if t.told.before(at.String() + " " + m.Key) {
+		return
+	}
+	l := t.cfg.look()
+	m.Text = fit(l.mask(m.Text), l.info.MaxText)
+	select {
+	case t.queue <- words{at, m}:
+	default:
+		t.cfg.Logger.Warn("too much to be told, dropped", "session", at.String())
+	}
+}
+
+// run posts what is in the queue until ctx ends.
+func (t *teller) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case w := <-t.queue:
+			t.post(ctx, w)
+		}
+	}
+}
+
+func (t *teller) post(ctx context.Context, w words) {
+	for n := range tellTries {
+		_, err := t.cfg.Platform.Post(ctx, w.at, w.m)
+		if err == nil {
+			return
+		}
+		f := failure(err)
+		w.m.Unsure = w.m.Unsure || f.Unsure
+		if f.Permanent || n == tellTries-1 || !sleep(ctx, max(f.RetryAfter, patience(n))) {
+			t.cfg.Logger.Warn("not told", "session", w.at.String(), "err", err)
+			return
+		}
+	}
+}
+
+// failure returns what is known of a Platform's error. One that is not an *Error leaves open
+// whether the message was posted.
+func failure(err error) Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return *e
+	}
+	return Error{Unsure: true, Err: err}
+}
+
+// sleep reports whether d went by before ctx ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// recent remembers the latest maxTold strings. The zero value is empty.
+type recent struct {
+	mu   sync.Mutex
+	set  map[string]bool
+	ring []string
+	next int
+}
+
+// before reports whether s is remembered, and remembers it.
+func (r *recent) before(s string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.set[s] {
+		return true
+	}
+	if r.set == nil {
+		r.set = map[string]bool{}
+	}
+	if len(r.ring) < maxTold {
+		r.ring = append(r.ring, s)
+	} else {
+		delete(r.set, r.ring[r.next])
+		r.ring[r.next] = s
+		r.next = (r.next + 1) % maxTold
+	}
+	r.set[s] = true
+	return false
+}

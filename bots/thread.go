@@ -1,0 +1,318 @@
+package bots
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/heddle-bot/heddle/agent"
+	"github.com/heddle-bot/heddle/store"
+)
+
+// A state is what a session's log amounts to for those who look at the thread: only what is to be
+// shown, and of that only the turns that are not Painted. The zero state is that of an empty log.
+type state struct {
+	pos     store.Pos
+	started int     // turns so far
+	turns   []*turn // that are not painted, oldest first; only the last may be running
+	waiting []*said // that no turn has taken yet
+	posted  map[string]MessageID
+	failed  map[string]string // details of PostFailed
+}
+
+// A turn is one request of people until its end.
+type turn struct {
+	n        int
+	since    time.Time // when the first of its request was said
+	from     time.Time // when it started; zero if it has not
+	till     time.Time // when it ended
+	waited   time.Duration
+	calls    []*call
+	marks    []mark // cards and notices in the order in which they came up
+	stopping bool
+	ended    *agent.TurnEnded
+}
+
+// A mark is a card or something said while the turn ran.
+type mark struct {
+	card *card
+	said *said
+}
+
+// A call is one tool call and how far it has come.
+type call struct {
+	agent.Call
+	started *agent.ToolStarted
+	since   time.Time
+	result  *agent.ToolFinished
+	cards   []*card // the last is the one that counts
+}
+
+// A card is one asking for approval.
+type card struct {
+	asked   *agent.ApprovalAsked
+	at      time.Time
+	call    *call
+	nth     int // of its call, from 1
+	decided *agent.Decided
+	expired bool
+	closed  bool // nobody is waited for any more
+}
+
+// A fate is what became of something said during a turn.
+type fate int
+
+const (
+	pending fate = iota
+	taken
+	dropped // with the turn, which a person stopped
+)
+
+// A said is a message of a person.
+type said struct {
+	pos  store.Pos
+	at   time.Time
+	busy agent.Busy
+	fate fate
+}
+
+// read folds what log has of the session beyond the state's position. After an error the state must
+// not be used any more.
+func (s *state) read(ctx context.Context, log Log, session string) error {
+	for e, err := range log.Read(ctx, session, s.pos) {
+		if err == nil {
+			err = s.apply(e)
+		}
+		if err != nil {
+			return fmt.Errorf("reading session %s: %w", session, err)
+		}
+	}
+	return nil
+}
+
+// apply folds the next entry. After an error the state must not be used any more.
+func (s *state) apply(e store.Entry) error {
+	if e.Pos <= s.pos {
+		return fmt.Errorf("frame %d after frame %d", e.Pos, s.pos)
+	}
+	for _, ev := range e.Events {
+		v, err := agent.Decode(ev)
+		if err == nil && v == nil {
+			v, err = decode(ev)
+		}
+		if err != nil {
+			return fmt.Errorf("frame %d: %w", e.Pos, err)
+		}
+		s.event(e, v)
+	}
+	s.pos = e.Pos
+	return nil
+}
+
+func (s *state) event(at store.Entry, v any) {
+	switch e := v.(type) {
+	case *agent.UserSaid:
+		m := &said{pos: at.Pos, at: at.Time, busy: e.Busy}
+		s.waiting = append(s.waiting, m)
+		if t := s.running(); t != nil && !t.told(at.Pos) {
+			t.marks = append(t.marks, mark{said: m})
+		}
+	case *agent.TurnStarted:
+		t := &turn{n: e.Turn, since: at.Time, from: at.Time}
+		if len(s.waiting) > 0 {
+			t.since = s.waiting[0].at
+		}
+		s.take(e.Saw, false)
+		s.turns, s.started = append(s.turns, t), e.Turn
+	case *Posted:
+		if s.posted == nil {
+			s.posted = map[string]MessageID{}
+		}
+		s.posted[e.Key] = e.ID
+	case *PostFailed:
+		if s.failed == nil {
+			s.failed = map[string]string{}
+		}
+		s.failed[e.Key] = e.Detail
+	case *Painted:
+		s.painted(e.Turn)
+	default:
+		if t := s.running(); t != nil {
+			s.progress(t, at, v)
+		}
+	}
+}
+
+// progress folds what happens in the running turn.
+func (s *state) progress(t *turn, at store.Entry, v any) {
+	switch e := v.(type) {
+	case *agent.ModelSaid:
+		s.take(e.Saw, true)
+		for _, c := range e.Calls {
+			t.calls = append(t.calls, &call{Call: c})
+		}
+	case *agent.ApprovalAsked:
+		if c := t.call(e.Call); c != nil {
+			k := &card{asked: e, at: at.Time, call: c, nth: len(c.cards) + 1}
+			t.close(c.card(), at.Time)
+			c.cards = append(c.cards, k)
+			t.marks = append(t.marks, mark{card: k})
+		}
+	case *agent.Decided:
+		if k := t.call(e.Call).card(); k != nil && !k.closed && e.Digest == k.asked.Digest {
+			k.decided = e
+			t.close(k, at.Time)
+		}
+	case *agent.ApprovalExpired:
+		if k := t.call(e.Call).card(); k != nil && !k.closed {
+			k.expired = true
+			t.close(k, at.Time)
+		}
+	case *agent.ToolStarted:
+		if c := t.call(e.Call); c != nil {
+			c.started, c.since = e, at.Time
+		}
+	case *agent.ToolFinished:
+		if c := t.call(e.Call); c != nil {
+			c.result = e
+			t.close(c.card(), at.Time)
+		}
+	case *agent.StopAsked:
+		t.stopping = true
+	case *agent.TurnEnded:
+		t.ended, t.till = e, at.Time
+		if e.Reason == agent.Cancelled {
+			s.drop()
+		}
+	}
+}
+
+// take notes that what was said up to saw has reached the model. What is to begin a turn of its own
+// waits while one runs.
+func (s *state) take(saw store.Pos, running bool) {
+	s.waiting = slices.DeleteFunc(s.waiting, func(m *said) bool {
+		if m.pos > saw || running && m.busy == agent.Queue {
+			return false
+		}
+		m.fate = taken
+		return true
+	})
+}
+
+// drop ends what was said into a turn that a person stopped.
+func (s *state) drop() {
+	s.waiting = slices.DeleteFunc(s.waiting, func(m *said) bool {
+		if m.busy == agent.Queue {
+			return false
+		}
+		m.fate = dropped
+		return true
+	})
+}
+
+// painted forgets a turn.
+func (s *state) painted(n int) {
+	s.turns = slices.DeleteFunc(s.turns, func(t *turn) bool { return t.n == n && t.ended != nil })
+	for key := range s.posted {
+		if turnOf(key) == n {
+			delete(s.posted, key)
+		}
+	}
+	for key := range s.failed {
+		if turnOf(key) == n {
+			delete(s.failed, key)
+		}
+	}
+}
+
+// running returns the turn that has started and not ended, or nil.
+func (s *state) running() *turn {
+	if n := len(s.turns); n > 0 && s.turns[n-1].ended == nil {
+		return s.turns[n-1]
+	}
+	return nil
+}
+
+// coming returns the turn that what is waiting will begin, or nil.
+func (s *state) coming() *turn {
+	if s.running() != nil || len(s.waiting) == 0 {
+		return nil
+	}
+	return &turn{n: s.started + 1, since: s.waiting[0].at}
+}
+
+// busy reports whether something is being done that is not waiting for a person.
+func (s *state) busy() bool {
+	t := s.running()
+	return t != nil && t.asking() == nil || s.coming() != nil
+}
+
+// told reports whether there is a mark for what was said at that place: there is one for each frame.
+func (t *turn) told(at store.Pos) bool {
+	return slices.ContainsFunc(t.marks, func(m mark) bool { return m.said != nil && m.said.pos == at })
+}
+
+// call returns the turn's call of that id, or nil.
+func (t *turn) call(id string) *call {
+	for _, c := range slices.Backward(t.calls) {
+		if c.ID == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// card returns the call's card that counts, or nil.
+func (c *call) card() *card {
+	if c == nil || len(c.cards) == 0 {
+		return nil
+	}
+	return c.cards[len(c.cards)-1]
+}
+
+// asking returns the card that waits for a person, or nil.
+func (t *turn) asking() *card {
+	for _, c := range t.calls {
+		if k := c.card(); k != nil && !k.closed {
+			return k
+		}
+	}
+	return nil
+}
+
+// close ends the wait for a person.
+func (t *turn) close(k *card, at time.Time) {
+	if k == nil || k.closed {
+		return
+	}
+	k.closed = true
+	if d := at.Sub(k.at); d > 0 {
+		t.waited += d
+	}
+}
+
+// worked returns how long the turn has been at work up to now, the wait for people not counted.
+func (t *turn) worked(now time.Time) time.Duration {
+	if t.ended != nil {
+		now = t.till
+	} else if k := t.asking(); k != nil {
+		now = k.at
+	}
+	if t.from.IsZero() {
+		return 0
+	}
+	return max(0, now.Sub(t.from)-t.waited)
+}
+
+// A message's key begins with the number of its turn: "3/progress", "3/card/3.1.2/1", "3/said/17",
+// "3/answer/0". Keys are in logs and in the networks' messages.
+func key(t *turn, rest string) string { return strconv.Itoa(t.n) + "/" + rest }
+
+func turnOf(key string) int {
+	n, _, _ := strings.Cut(key, "/")
+	i, _ := strconv.Atoi(n) // keys are ours
+	return i
+}

@@ -1,0 +1,149 @@
+package bots
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/heddle-bot/heddle/agent"
+)
+
+// A wanted is one message that the thread should show.
+type wanted struct {
+	Message
+	turn  int
+	cause time.Time // when what it tells came up: if that was before this start, it may have been posted already
+	once  bool      // it is never edited
+	spare bool      // it is not worth posting now, but if it may have been posted it is to be brought up to date
+}
+
+// A look is what the view depends on beside the session.
+type look struct {
+	info   Info
+	redact func(string) string // nil changes nothing
+	now    time.Time
+}
+
+// view returns what the thread should show of the turns that are not painted, in the order in which
+// it is to be posted.
+func view(s *state, live agent.Live, l look) []wanted {
+	var all []wanted
+	for _, t := range s.turns {
+		all = append(all, l.turn(s, t, live)...)
+	}
+	if t := s.coming(); t != nil {
+		all = append(all, l.turn(s, t, live)...)
+	}
+	return all
+}
+
+func (l look) turn(s *state, t *turn, live agent.Live) []wanted {
+	var all []wanted
+	add := func(rest string, w wanted) {
+		w.Key, w.turn = key(t, rest), t.n
+		w.Text = fit(w.Text, l.info.MaxText)
+		all = append(all, w)
+		if detail, ok := s.failed[w.Key]; ok && w.Class <= Final {
+			m := Message{Key: w.Key + "/failed", Class: Notice, Text: fit(lost(l, w.Class, detail), l.info.MaxText)}
+			all = append(all, wanted{Message: m, turn: t.n, cause: w.cause, once: true})
+		}
+	}
+	if t.ended == nil {
+		add("progress", wanted{Message: l.progress(t, live), cause: t.since})
+	} else { // if there were no calls the answer says it all
+		m := Message{Class: Progress, Text: l.summary(t)}
+		add("progress", wanted{Message: m, cause: t.since, spare: len(t.calls) == 0})
+	}
+	for _, m := range t.marks {
+		if k := m.card; k != nil {
+			add(fmt.Sprintf("card/%s/%d", k.call.ID, k.nth), wanted{Message: l.card(t, k), cause: k.at})
+		} else {
+			notice := Message{Class: Notice, Text: l.md(fateOf(m.said))}
+			add(fmt.Sprintf("said/%d", m.said.pos), wanted{Message: notice, cause: m.said.at, spare: m.said.fate == taken})
+		}
+	}
+	if t.ended != nil {
+		for i, text := range l.answer(t.ended) {
+			add(fmt.Sprintf("answer/%d", i), wanted{Message: Message{Class: Final, Text: text}, cause: t.till, once: true})
+		}
+	}
+	return all
+}
+
+// answer returns the pieces of what a turn says in the end. It is never nothing.
+func (l look) answer(e *agent.TurnEnded) []string {
+	var pieces []string
+	if text := strings.TrimSpace(l.mask(e.Text)); text != "" {
+		pieces = l.info.Render(text)
+	}
+	if e.Reason == agent.Completed && len(pieces) > 0 {
+		return pieces
+	}
+	end := l.md(ending(l, e))
+	if e.Reason == agent.Cancelled {
+		end = "Stopped by " + l.who(e.By) + "."
+	}
+	if n := len(pieces); n > 0 && len(pieces[n-1])+2+len(end) <= l.info.MaxText {
+		pieces[n-1] += "\n\n" + end
+		return pieces
+	}
+	return append(pieces, end)
+}
+
+// lost says that a message could not be posted.
+func lost(l look, c Class, detail string) string {
+	if c == Approval {
+		return l.md("I need an approval here, but the network refuses the card that asks for it (" + l.code(detail) +
+			"). Nobody can answer, so say “stop” to end this. Please tell whoever runs me.")
+	}
+	return l.md("Part of my answer could not be posted here: the network refuses it (" + l.code(detail) +
+		"). Please tell whoever runs me.")
+}
+
+// md returns our own words as the network writes them, in one piece.
+func (l look) md(s string) string {
+	pieces := l.info.Render(l.mask(s))
+	if len(pieces) == 0 {
+		return ""
+	}
+	if len(pieces) > 1 {
+		pieces[0] += "\n…"
+	}
+	return strings.TrimSpace(pieces[0])
+}
+
+// code returns s as Markdown code in a line of its own making: short, without line breaks, and
+// unable to end early.
+func (l look) code(s string) string {
+	s = clip(strings.Join(strings.Fields(l.mask(s)), " "), 200)
+	fence, run := 1, 0
+	for _, r := range s {
+		if run++; r != '`' {
+			run = 0
+		}
+		fence = max(fence, run+1)
+	}
+	if s == "" {
+		return "(nothing)"
+	}
+	ticks := strings.Repeat("`", fence)
+	if fence > 1 {
+		s = " " + s + " "
+	}
+	return ticks + s + ticks
+}
+
+// who returns the name of u as the network writes it. It does not go through md.
+func (l look) who(u agent.User) string {
+	if l.info.Mention != nil && u.ID != "" {
+		return l.info.Mention(u.ID)
+	}
+	return l.md(u.String())
+}
+
+func (l look) mask(s string) string {
+	if l.redact == nil {
+		return s
+	}
+	return l.redact(s)
+}

@@ -1,0 +1,212 @@
+package bots
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/heddle-bot/heddle/agent"
+)
+
+// This file is the words that people are told. What the model is told is in package prompts.
+
+// help answers a mention that asks for nothing.
+const help = "Tell me what to do in the same message as the mention, and I work on it in this thread. " +
+	"I ask here before I change anything. Say “stop” to stop me."
+
+// What people are told privately.
+const (
+	notLetIn     = "You may not talk to me here. Whoever runs me decides who may."
+	mayNotDecide = "You may not approve or deny this. The card says who may."
+	isOver       = "This is not waiting for an answer any more."
+	turnIsOver   = "This has come to its end already."
+	nothingRuns  = "Nothing is running here."
+	notTaken     = "I could not take this message in, because of a fault of mine. I am trying again; if nothing happens here, please say it again later."
+	notDone      = "That did not work, because of a fault of mine. Please try again."
+)
+
+// ending returns why a turn ended, as Markdown, for all reasons but Completed and Cancelled.
+func ending(l look, e *agent.TurnEnded) string {
+	s := why(e)
+	if e.Detail != "" {
+		s += "\nDetails: " + l.code(e.Detail)
+	}
+	return s
+}
+
+func why(e *agent.TurnEnded) string {
+	const goOn = " Tell me how to go on."
+	switch e.Reason {
+	case agent.Completed, agent.NoResponse:
+		return "(No response) The model ended without an answer. Please ask again, perhaps in other words."
+	case agent.MaxSteps:
+		return fmt.Sprintf("I stopped at my limit of steps, after %d; this is not finished.", e.Steps) + goOn
+	case agent.TimeUp:
+		return "I stopped because the time for one request is up; this is not finished." + goOn
+	case agent.BudgetExhausted:
+		return "I stopped because the token budget of one request is used up; this is not finished." + goOn
+	case agent.Repeated:
+		return "I stopped because I was asking for the same thing again and again; this is not finished." + goOn
+	case agent.NoProgress:
+		return "I stopped because step after step brought nothing but errors; this is not finished." + goOn
+	case agent.PolicyRefused:
+		return "I stopped because what this needs is not allowed here."
+	case agent.CutOff:
+		return "The model's answer was cut off at its length limit. Please ask for less at once, or for it in parts."
+	case agent.ContentFiltered:
+		return "The model's provider withheld the answer (content filter). Please ask in another way."
+	case agent.ModelFailed:
+		return failed(e)
+	case agent.Broken:
+		return "I stopped because of a fault of mine; this is not finished. Please tell whoever runs me."
+	}
+	return fmt.Sprintf("I stopped (%s).", e.Reason) // of a newer release
+}
+
+// failed returns what kept the model from answering and what to do about it.
+func failed(e *agent.TurnEnded) string {
+	s, do := "The model could not be asked.", "Please try again later."
+	switch e.Kind { // of package agent/llm; the strings are for ever
+	case "auth":
+		s, do = "The model's provider does not accept the key of this service.", "Whoever runs me must correct it."
+	case "quota":
+		s, do = "The account at the model's provider has no money left.", "Whoever runs me must add some."
+	case "rate_limit":
+		s = "The model's provider limits the number of requests, also after several tries."
+	case "context_size":
+		s, do = "This thread has become too long for the model.", "Please go on in a new thread."
+	case "bad_request":
+		s, do = "The model's provider refused the request.", "Please tell whoever runs me."
+	case "server":
+		s = "The model's provider failed, also after several tries."
+	case "timeout":
+		s = "The model did not answer in time, also after several tries."
+	case "truncated":
+		s = "The model's answer broke off, also after several tries."
+	case "content":
+		s, do = "The model's provider refused this (content filter).", "Please ask in another way."
+	case "network":
+		s = "The model's provider cannot be reached."
+	}
+	return s + " " + do
+}
+
+// fateOf returns what becomes of a message that was said while a turn ran.
+func fateOf(m *said) string {
+	switch {
+	case m.fate == dropped:
+		return "Stopped together with what was running."
+	case m.fate == taken:
+		return "Taken in."
+	case m.busy == agent.Queue:
+		return "In line: I begin with it when I am done with what is running."
+	case m.busy == agent.Interrupt:
+		return "I interrupt what I am writing and take this in."
+	}
+	return "I take this in at the next step."
+}
+
+// status returns how a call ended, in words that follow its title, and the sign before it.
+func status(s agent.Status) (sign, words string) {
+	switch s {
+	case agent.OK:
+		return "✓", ""
+	case agent.Failed:
+		return "✗", "failed"
+	case agent.Invalid:
+		return "✗", "was not a valid call"
+	case agent.Refused:
+		return "–", "is not allowed here"
+	case agent.Denied:
+		return "–", "was denied"
+	case agent.Expired:
+		return "–", "was answered by nobody"
+	case agent.TimedOut:
+		return "✗", "was ended at its time limit"
+	case agent.Stopped:
+		return "–", "was stopped"
+	case agent.NotStarted:
+		return "–", "did not run"
+	case agent.Interrupted:
+		return "?", "was interrupted: it may or may not have run"
+	}
+	return "?", string(s)
+}
+
+// clip cuts s to at most n runes, an ellipsis included.
+func clip(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n-1]) + "…"
+}
+
+// fit cuts s to at most n bytes, an ellipsis included, between two runes. 0 is no limit.
+func fit(s string, n int) string {
+	if n <= 0 || len(s) <= n {
+		return s
+	}
+	const more = "…"
+	n = max(0, n-len(more))
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + more
+}
+
+// settled returns s without a word at its end that may still be growing: half a secret looks like
+// none and would not be masked.
+func settled(s string) string {
+	return strings.TrimRightFunc(s, func(r rune) bool { return r < utf8.RuneSelf && !unicode.IsSpace(r) })
+}
+
+// tail returns the end of s, from the beginning of a line or word if that is near.
+func tail(s string, n int) string {
+	r := []rune(strings.TrimSpace(s))
+	if len(r) <= n {
+		return string(r)
+	}
+	s = string(r[len(r)-n:])
+	if i := strings.IndexFunc(s, unicode.IsSpace); i >= 0 && i < len(s)/2 {
+		s = s[i:]
+	}
+	return "… " + strings.TrimSpace(s)
+}
+
+// took returns a time span as people say it.
+func took(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return "less than a second"
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
+	}
+	return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
+}
+
+// elapsed returns how long something has been running, so coarsely that a message that says so needs few
+// edits, or "".
+func elapsed(d time.Duration) string {
+	switch {
+	case d < tick:
+		return ""
+	case d < time.Minute:
+		return " " + took(d.Truncate(tick))
+	}
+	return fmt.Sprintf(" %d min", d/time.Minute)
+}
+
+// tick is the step of elapsed.
+const tick = 15 * time.Second
+
+// count returns "1 file", "3 files".
+func count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
