@@ -1,0 +1,213 @@
+package slack
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/heddle-bot/heddle/bots"
+)
+
+// A limiter keeps our calls within Slack's limits, which are per method and workspace, for
+// chat.postMessage per channel. Whoever waits for a method gets it in the order of their class, then
+// of their coming. Progress does not wait: it is told when to come back, and by then has something
+// newer to say. The zero limiter is not usable.
+type limiter struct {
+	mu    sync.Mutex
+	lanes map[string]*lane
+}
+
+func newLimiter() *limiter { return &limiter{lanes: map[string]*lane{}} }
+
+// maxLanes bounds the lanes in memory; beyond it those that nobody has used lately are dropped.
+const maxLanes = 1000
+
+// A request names what is asked of Slack.
+type request struct {
+	method  string
+	channel string // if the method's limit is per channel
+	class   bots.Class
+}
+
+func (r request) lane() string { return r.method + " " + r.channel }
+
+// limits returns the rate of a method, and how many calls it may make at once after a rest. Slack
+// gives the rates by tier: 3 is 50 a minute, 4 is 100. It tolerates short bursts.
+func (r request) limits() (rate.Limit, int) {
+	const minute = 60
+	switch r.method {
+	case "chat.postMessage":
+		return 1, 10
+	case "chat.update", "chat.delete", "conversations.replies":
+		return 50.0 / minute, 20
+	}
+	return 100.0 / minute, 20
+}
+
+// A busyError says that a method may not be called yet.
+type busyError struct {
+	method string
+	after  time.Duration
+}
+
+func (e *busyError) Error() string {
+	return fmt.Sprintf("%s is at its rate limit for another %s", e.method, e.after.Round(time.Millisecond))
+}
+
+// wait returns when r may be made. Errors: ctx's, or *busyError for progress.
+func (l *limiter) wait(ctx context.Context, r request) error {
+	la := l.lane(r)
+	if r.class == bots.Progress {
+		if after := la.try(time.Now()); after > 0 {
+			return &busyError{r.method, after}
+		}
+		return nil
+	}
+	return la.wait(ctx, r.class)
+}
+
+// pause keeps everybody from calling r's method for d.
+func (l *limiter) pause(r request, d time.Duration) { l.lane(r).pause(time.Now().Add(d)) }
+
+func (l *limiter) lane(r request) *lane {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	la := l.lanes[r.lane()]
+	if la == nil {
+		if len(l.lanes) >= maxLanes {
+			l.sweep(time.Now())
+		}
+		limit, burst := r.limits()
+		la = &lane{bucket: rate.NewLimiter(limit, burst)}
+		l.lanes[r.lane()] = la
+	}
+	return la
+}
+
+func (l *limiter) sweep(now time.Time) {
+	for name, la := range l.lanes {
+		if la.idle(now) {
+			delete(l.lanes, name)
+		}
+	}
+}
+
+// A lane is the calls that share one limit.
+type lane struct {
+	mu     sync.Mutex
+	bucket *rate.Limiter
+	until  time.Time // Slack does not want to be called before
+	queue  []*waiter // the first is the next
+}
+
+type waiter struct {
+	class bots.Class
+	wake  chan struct{} // of capacity 1: the waiter may have become the first
+}
+
+// try takes a token if nobody waits and enough of them are left for what matters more. Otherwise it
+// says when it may be worth trying again.
+func (la *lane) try(now time.Time) (after time.Duration) {
+	la.mu.Lock()
+	defer la.mu.Unlock()
+	reserve := float64(la.bucket.Burst()) / 4
+	if after = la.delay(now, reserve+float64(len(la.queue))); after == 0 {
+		la.bucket.AllowN(now, 1)
+	}
+	return after
+}
+
+// delay returns the time until the bucket has a token and so many more.
+func (la *lane) delay(now time.Time, more float64) time.Duration {
+	if now.Before(la.until) {
+		return la.until.Sub(now)
+	}
+	short := 1 + more - la.bucket.TokensAt(now)
+	if short <= 0 {
+		return 0
+	}
+	return max(time.Duration(short/float64(la.bucket.Limit())*float64(time.Second)), time.Millisecond)
+}
+
+func (la *lane) wait(ctx context.Context, class bots.Class) error {
+	w := la.enter(class)
+	for {
+		after, first := la.take(w, time.Now())
+		if first && after == 0 {
+			return nil
+		}
+		var due <-chan time.Time
+		if first {
+			due = time.After(after)
+		}
+		select {
+		case <-due:
+		case <-w.wake:
+		case <-ctx.Done():
+			la.leave(w)
+			return ctx.Err()
+		}
+	}
+}
+
+// enter puts a new waiter into its place.
+func (la *lane) enter(class bots.Class) *waiter {
+	w := &waiter{class, make(chan struct{}, 1)}
+	la.mu.Lock()
+	defer la.mu.Unlock()
+	i := slices.IndexFunc(la.queue, func(o *waiter) bool { return o.class > class })
+	if i < 0 {
+		i = len(la.queue)
+	}
+	la.queue = slices.Insert(la.queue, i, w)
+	return w
+}
+
+// take takes a token for w if w is the first and there is one; after is when there will be.
+func (la *lane) take(w *waiter, now time.Time) (after time.Duration, first bool) {
+	la.mu.Lock()
+	defer la.mu.Unlock()
+	if la.queue[0] != w {
+		return 0, false
+	}
+	if after = la.delay(now, 0); after == 0 {
+		la.bucket.AllowN(now, 1)
+		la.remove(0)
+	}
+	return after, true
+}
+
+func (la *lane) leave(w *waiter) {
+	la.mu.Lock()
+	defer la.mu.Unlock()
+	la.remove(slices.Index(la.queue, w))
+}
+
+func (la *lane) remove(i int) {
+	la.queue = slices.Delete(la.queue, i, i+1)
+	if len(la.queue) > 0 {
+		select {
+		case la.queue[0].wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (la *lane) pause(until time.Time) {
+	la.mu.Lock()
+	defer la.mu.Unlock()
+	if until.After(la.until) {
+		la.until = until
+	}
+}
+
+func (la *lane) idle(now time.Time) bool {
+	la.mu.Lock()
+	defer la.mu.Unlock()
+	full := la.bucket.TokensAt(now) >= float64(la.bucket.Burst())
+	return full && len(la.queue) == 0 && !now.Before(la.until)
+}

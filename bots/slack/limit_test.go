@@ -1,0 +1,123 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/heddle-bot/heddle/bots"
+)
+
+// drain uses a lane up.
+func drain(t *testing.T, l *limiter, r request) {
+	_, burst := r.limits()
+	for range burst {
+		require.NoError(t, l.wait(t.Context(), r))
+	}
+}
+
+func TestLimiterKeepsToTheRate(t *testing.T) {
+	for method, perMinute := range map[string]int{"chat.postMessage": 60, "chat.update": 50, "chat.postEphemeral": 100} {
+		synctest.Test(t, func(t *testing.T) {
+			l, r := newLimiter(), request{method: method, channel: "C1"}
+			drain(t, l, r)
+			start := time.Now()
+			for range perMinute {
+				require.NoError(t, l.wait(t.Context(), r))
+			}
+			require.InDelta(t, time.Minute, time.Since(start), float64(time.Second), method)
+		})
+	}
+}
+
+func TestLimiterOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, r := newLimiter(), request{method: "chat.update"}
+		drain(t, l, r)
+		var mu sync.Mutex
+		var order []string
+		for i, class := range []bots.Class{bots.Notice, bots.Final, bots.Approval, bots.Notice, bots.Final, bots.Approval} {
+			r.class = class
+			go func() {
+				require.NoError(t, l.wait(t.Context(), r))
+				mu.Lock()
+				defer mu.Unlock()
+				order = append(order, fmt.Sprint(int(class), "/", i))
+			}()
+			synctest.Wait()
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Equal(t, []string{"0/2", "0/5", "1/1", "1/4", "2/0", "2/3"}, order)
+	})
+}
+
+func TestProgressGivesWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter()
+		progress, final := request{"chat.update", "", bots.Progress}, request{"chat.update", "", bots.Final}
+		n := 0
+		var busy *busyError
+		for ; busy == nil; n++ {
+			if err := l.wait(t.Context(), progress); err != nil {
+				require.True(t, errors.As(err, &busy))
+			}
+		}
+		_, burst := progress.limits()
+		require.Less(t, n, burst, "some are kept for what matters more")
+		start := time.Now()
+		require.NoError(t, l.wait(t.Context(), final))
+		require.Zero(t, time.Since(start), "which does not wait")
+		time.Sleep(busy.after + 2*time.Second)
+		require.NoError(t, l.wait(t.Context(), progress))
+		require.Contains(t, busy.Error(), "chat.update is at its rate limit")
+	})
+}
+
+func TestWaitEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, r := newLimiter(), request{method: "chat.update"}
+		drain(t, l, r)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- l.wait(ctx, r) }()
+		go func() { done <- l.wait(t.Context(), request{method: "chat.update", class: bots.Final}) }()
+		synctest.Wait()
+		cancel()
+		require.ErrorIs(t, <-done, context.Canceled)
+		require.NoError(t, <-done, "the next in line gets its turn")
+	})
+}
+
+func TestPauseHoldsOneLane(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, r := newLimiter(), request{method: "chat.update"}
+		l.pause(r, 40*time.Second)
+		l.pause(r, 10*time.Second) // the longer holds
+		start := time.Now()
+		require.NoError(t, l.wait(t.Context(), request{method: "chat.postMessage", channel: "C1"}))
+		require.Zero(t, time.Since(start))
+		require.NoError(t, l.wait(t.Context(), r))
+		require.Equal(t, 40*time.Second, time.Since(start))
+	})
+}
+
+func TestLanesAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter()
+		held := request{method: "chat.postMessage", channel: "held"}
+		l.pause(held, time.Hour)
+		for i := range 3 * maxLanes {
+			require.NoError(t, l.wait(t.Context(), request{method: "chat.postMessage", channel: fmt.Sprint(i)}))
+			time.Sleep(time.Second)
+		}
+		require.LessOrEqual(t, len(l.lanes), maxLanes)
+		require.Contains(t, l.lanes, held.lane())
+	})
+}

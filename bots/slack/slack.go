@@ -1,0 +1,145 @@
+// Package slack connects the agent to Slack: Socket Mode in, the Web API out.
+//
+// An app_mention, a message or a press on a button comes in on a web socket that the program opens,
+// so no address of ours has to be reachable. It is decoded by small structs of our own (event.go),
+// offered to the bot in order, and acknowledged only when the bot has taken it. Messages go out as
+// mrkdwn (render.go) in blocks (compose.go), at the rate that Slack allows (limit.go), and every
+// refusal is sorted into what can be tried again and what cannot (errors.go).
+//
+// What may be changed here is how Slack is spoken to. What a thread shows is decided in package
+// bots. The names of actions and the form of metadata and of a button's value are in messages
+// already posted, and are for ever.
+//
+// BUG(slack): after a long outage up to five minutes may pass until the next try to connect: the
+// library's waits grow so far.
+//
+// BUG(slack): what people write while the program is down longer than Slack tries to deliver (some
+// six minutes) is not caught up with.
+//
+// BUG(slack): mrkdwn has no escape for stars, underscores and tildes, so a literal *word* shows bold.
+package slack
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"github.com/heddle-bot/heddle/bots"
+)
+
+// Name is the Info.Name of this network.
+const Name = "slack"
+
+// maxText is the size of a piece of text, in bytes. Slack counts characters: 3,000 in a section,
+// and 4,000 in the plain text of an edit.
+const maxText = 3000
+
+// editEvery paces the edits of one thread's progress. All threads together share 50 edits a minute;
+// see limiter.
+const editEvery = 2 * time.Second
+
+// Config is how to reach a workspace.
+type Config struct {
+	BotToken   string        // xoxb-…, of the installed app
+	AppToken   string        // xapp-…, with the scope connections:write
+	APIURL     string        // of the Web API; empty is Slack's own
+	HTTPClient *http.Client  // for the Web API; nil is one with a timeout. It must have one: Slack's answers may never come
+	SilentFor  time.Duration // that the socket may be without a ping before it counts as dead; 0 is 30 s
+	Logger     *slog.Logger  // nil logs nothing
+}
+
+// Slack is one workspace, connected as one app. It implements bots.Platform.
+type Slack struct {
+	cfg   Config
+	web   *web
+	names *names
+
+	mu     sync.Mutex
+	health Health
+}
+
+var _ bots.Platform = (*Slack)(nil)
+
+// New returns the workspace that the tokens are for. It asks Slack nothing yet.
+func New(c Config) (*Slack, error) {
+	if err := checkTokens(c); err != nil {
+		return nil, err
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.HTTPClient == nil {
+		c.HTTPClient = &http.Client{Timeout: 30 * time.Second}
+	}
+	if c.SilentFor == 0 {
+		c.SilentFor = 30 * time.Second
+	}
+	opts := []slack.Option{slack.OptionAppLevelToken(c.AppToken), slack.OptionHTTPClient(c.HTTPClient)}
+	if c.APIURL != "" {
+		opts = append(opts, slack.OptionAPIURL(strings.TrimRight(c.APIURL, "/")+"/"))
+	}
+	return &Slack{
+		cfg:   c,
+		web:   &web{api: slack.New(c.BotToken, opts...), limits: newLimiter()},
+		names: newNames(),
+	}, nil
+}
+
+// checkTokens tells tokens that are missing or in each other's place by how they begin.
+func checkTokens(c Config) error {
+	for _, t := range []struct{ what, token, begin, where string }{
+		{"bot token", c.BotToken, "xoxb-", "“OAuth & Permissions”, “Bot User OAuth Token”"},
+		{"app token", c.AppToken, "xapp-", "“Basic Information”, “App-Level Tokens”"},
+	} {
+		switch {
+		case t.token == "":
+			return fmt.Errorf("slack: the %s is missing: it is on the app's page under %s", t.what, t.where)
+		case !strings.HasPrefix(t.token, t.begin):
+			return fmt.Errorf("slack: the %s must begin with %s: it is on the app's page under %s", t.what, t.begin, t.where)
+		}
+	}
+	if c.HTTPClient != nil && c.HTTPClient.Timeout == 0 {
+		return errors.New("slack: Config.HTTPClient needs a timeout")
+	}
+	return nil
+}
+
+// Info implements bots.Platform.
+func (s *Slack) Info() bots.Info {
+	return bots.Info{
+		Name:      Name,
+		EditEvery: editEvery,
+		Render:    func(markdown string) []string { return render(markdown, maxText) },
+		MaxText:   maxText,
+		Mention:   s.names.mention,
+	}
+}
+
+// A Health is how the connection is.
+type Health struct {
+	Connected  bool
+	Since      time.Time // it has been connected, or not
+	LastEvent  time.Time // an event came in; zero if none has since Listen began
+	Reconnects int       // since Listen began
+	LastError  string    // that kept us from connecting; empty once connected
+}
+
+// Health returns how the connection of Listen is.
+func (s *Slack) Health() Health {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.health
+}
+
+// note changes the health.
+func (s *Slack) note(change func(*Health)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.health)
+}
