@@ -99,7 +99,7 @@ type Log interface {
 
 	// Read yields the frames of session after the given position, oldest first, up to those that
 	// were durable when it was called or later. An unknown session yields nothing. The consumer
-	// may take as long as it likes and may append meanwhile.
+	// may take as long as it likes and may append meanwhile; that does not keep Read from ending.
 	Read(ctx context.Context, session string, after Pos) iter.Seq2[Entry, error]
 
 	// Open yields the sessions whose newest frame is not Free, or whose Due is not after now. It
