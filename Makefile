@@ -1,0 +1,46 @@
+# Heddle. "make run" starts the service, "make test" runs all checks of behaviour.
+
+CONFIG ?= config.example.toml
+GO ?= go
+
+.PHONY: run test setup bench lint fmt build fuzz
+
+run:
+	$(GO) run ./cmd/heddle serve -c $(CONFIG)
+
+# Tests use a race detector, which needs a C compiler, and git, which people have in workspaces.
+test: setup
+	$(GO) test -race ./...
+
+# setup installs what tests need, if it is missing.
+setup:
+	@missing=""; \
+	command -v git >/dev/null || missing="$$missing git"; \
+	command -v cc >/dev/null || missing="$$missing gcc libc6-dev"; \
+	if [ -n "$$missing" ]; then \
+		command -v apt-get >/dev/null || { echo "please install:$$missing"; exit 1; }; \
+		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing; \
+	fi
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+# fuzz gives every fuzz target some seconds.
+fuzz:
+	@set -e; for pkg in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+			echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime 20s $$pkg; \
+		done; \
+	done
+
+lint:
+	@out="$$(gofmt -l .)"; if [ -n "$$out" ]; then echo "not formatted, run make fmt:"; echo "$$out"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+	$(GO) mod tidy -diff
+
+fmt:
+	gofmt -w .
+
+build:
+	$(GO) build -trimpath -o bin/heddle ./cmd/heddle

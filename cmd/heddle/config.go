@@ -1,0 +1,186 @@
+package main
+
+import (
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/heddle-bot/heddle/agent"
+	"github.com/heddle-bot/heddle/bots"
+)
+
+// Config is the configuration file. An unknown key is an error, and a key that is left out or zero
+// has the default that defaults gives it. Paths are relative to the directory of the file. Secrets
+// are not written in it but named: *_env is an environment variable, *_file a file that only its
+// owner can read; one of the two.
+type Config struct {
+	Store      Store                `toml:"store"`
+	HTTP       HTTP                 `toml:"http"`
+	Limits     Limits               `toml:"limits"`
+	Slack      Slack                `toml:"slack"`
+	Models     map[string]Model     `toml:"models"`     // by the name that channels use
+	Workspaces map[string]Workspace `toml:"workspaces"` // by the name that channels use
+	// Channels is by address, "slack/T123/C123". The channel named "default" says what holds in every
+	// channel, direct messages included, that is not listed or leaves a key out. Without it the bot
+	// works in the listed channels only.
+	Channels map[string]Channel `toml:"channels"`
+}
+
+// Store is where everything is kept that must survive.
+type Store struct {
+	Path string `toml:"path"` // the log; its artefacts and its socket lie beside it. No tool can reach into its directory.
+}
+
+// HTTP is the address for health checks.
+type HTTP struct {
+	Addr string `toml:"addr"` // host:port of /healthz and /readyz
+}
+
+// Limits hold for every turn, which is one request until its end.
+type Limits struct {
+	Steps           int      `toml:"steps"`            // model requests of a turn
+	HardSteps       int      `toml:"hard_steps"`       // that no channel may exceed
+	TurnTime        Duration `toml:"turn_time"`        // at work, not counting the wait for people
+	TurnTokens      int      `toml:"turn_tokens"`      // input and output of all its requests
+	ToolOutput      int      `toml:"tool_output"`      // bytes of one output that the model is shown; the whole is kept
+	ConcurrentTurns int      `toml:"concurrent_turns"` // that work at once; the others wait in line
+	ApprovalTime    Duration `toml:"approval_time"`    // that an approval waits for a person
+}
+
+// Slack is one Slack app.
+type Slack struct {
+	BotTokenEnv       string `toml:"bot_token_env"` // the token that begins with xoxb-
+	BotTokenFile      string `toml:"bot_token_file"`
+	AppTokenEnv       string `toml:"app_token_env"` // the token that begins with xapp-
+	AppTokenFile      string `toml:"app_token_file"`
+	SigningSecretEnv  string `toml:"signing_secret_env"` // for mode "http"
+	SigningSecretFile string `toml:"signing_secret_file"`
+	Mode              string `toml:"mode"`    // "socket": the service connects to Slack, nothing needs to reach it
+	APIURL            string `toml:"api_url"` // of the Web API; another one than Slack's for tests and proxies
+}
+
+// Model is one language model behind an OpenAI-compatible server.
+type Model struct {
+	BaseURL         string   `toml:"base_url"`          // up to the version: "https://api.openai.com/v1"
+	API             string   `toml:"api"`               // "chat" or "responses"
+	APIKeyEnv       string   `toml:"api_key_env"`       // neither this nor the next: no key is sent
+	APIKeyFile      string   `toml:"api_key_file"`      //
+	Model           string   `toml:"model"`             // as the server names it
+	ContextWindow   int      `toml:"context_window"`    // tokens; 0 is unknown
+	MaxOutputTokens int      `toml:"max_output_tokens"` // of one reply; 0 leaves it to the server
+	Temperature     *float64 `toml:"temperature"`       // 0 to 2; left out: the server's own
+	Tools           string   `toml:"tools"`             // "native", or "text" for models without tool calling
+}
+
+// Workspace is a directory that sessions work in, usually a git checkout.
+type Workspace struct {
+	Path string `toml:"path"`
+}
+
+// Channel is what holds in one channel. An empty list of people means everybody in the channel.
+type Channel struct {
+	Workspace string      `toml:"workspace"` // may be left out if there is only one
+	Model     string      `toml:"model"`     // may be left out if there is only one
+	Mention   bots.Policy `toml:"mention"`   // what is for the bot: "mention", "thread" (replies too, where it takes part), "always"
+	Busy      agent.Busy  `toml:"busy"`      // a message during a turn: "steer", "queue" or "interrupt"
+	Approvers []string    `toml:"approvers"` // user ids of who may approve
+	Allow     []string    `toml:"allow"`     // user ids of who may talk to the bot
+	Steps     int         `toml:"steps"`     // instead of limits.steps
+}
+
+// defaults returns the configuration in which every key has its default. Under Models and Channels
+// it has what holds for each of them, named "default".
+func defaults() Config {
+	limits := agent.Limits{}.WithDefaults()
+	return Config{
+		Store: Store{Path: "state/heddle.db"},
+		HTTP:  HTTP{Addr: "127.0.0.1:8787"},
+		Limits: Limits{
+			Steps:           limits.Steps,
+			HardSteps:       50,
+			TurnTime:        Duration(limits.Time),
+			TurnTokens:      limits.Tokens,
+			ToolOutput:      limits.Output,
+			ConcurrentTurns: 64,
+			ApprovalTime:    Duration(limits.Approval),
+		},
+		Slack: Slack{
+			BotTokenEnv:      "SLACK_BOT_TOKEN",
+			AppTokenEnv:      "SLACK_APP_TOKEN",
+			SigningSecretEnv: "SLACK_SIGNING_SECRET",
+			Mode:             "socket",
+			APIURL:           "https://slack.com/api/",
+		},
+		Models:   map[string]Model{"default": {BaseURL: "https://api.openai.com/v1", API: "chat", Tools: "native"}},
+		Channels: map[string]Channel{"default": {Mention: bots.InThread, Busy: agent.Steer}},
+	}
+}
+
+// fill gives every key that was left out its default.
+func (c *Config) fill() {
+	d := defaults()
+	merge(&c.Store, d.Store)
+	merge(&c.HTTP, d.HTTP)
+	merge(&c.Limits, d.Limits)
+	s := c.Slack // a file instead of a variable leaves no default for the variable
+	merge(&c.Slack, d.Slack)
+	if s.BotTokenFile != "" {
+		c.Slack.BotTokenEnv = s.BotTokenEnv
+	}
+	if s.AppTokenFile != "" {
+		c.Slack.AppTokenEnv = s.AppTokenEnv
+	}
+	if s.SigningSecretFile != "" {
+		c.Slack.SigningSecretEnv = s.SigningSecretEnv
+	}
+	for name, m := range c.Models {
+		merge(&m, d.Models["default"])
+		c.Models[name] = m
+	}
+	base, hasBase := c.Channels["default"]
+	for name, ch := range c.Channels {
+		if hasBase {
+			merge(&ch, base)
+		}
+		merge(&ch, d.Channels["default"])
+		merge(&ch, Channel{Workspace: only(c.Workspaces), Model: only(c.Models), Steps: c.Limits.Steps})
+		c.Channels[name] = ch
+	}
+}
+
+// merge sets the fields of v that are zero to those of def.
+func merge[T any](v *T, def T) {
+	to, from := reflect.ValueOf(v).Elem(), reflect.ValueOf(def)
+	for i := range to.NumField() {
+		if to.Field(i).IsZero() {
+			to.Field(i).Set(from.Field(i))
+		}
+	}
+}
+
+// only returns the one key of m, or "" if it has none or several.
+func only[T any](m map[string]T) string {
+	if len(m) != 1 {
+		return ""
+	}
+	for name := range m {
+		return name
+	}
+	return ""
+}
+
+// A Duration is a time span, written like "90s", "10m" or "168h".
+type Duration time.Duration
+
+// UnmarshalText parses what time.ParseDuration does.
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	if err != nil {
+		return fmt.Errorf(`%q is not a time span: write "90s", "10m" or "168h"`, text)
+	}
+	*d = Duration(v)
+	return nil
+}
+
+// MarshalText is the reverse of UnmarshalText.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }

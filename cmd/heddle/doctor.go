@@ -1,0 +1,265 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/heddle-bot/heddle/agent/llm"
+	"github.com/heddle-bot/heddle/internal/redact"
+	"github.com/heddle-bot/heddle/store/bolt"
+)
+
+// A doctor examines what the service needs and prints a line for each finding.
+type doctor struct {
+	cfg     *Config
+	secrets secrets
+	w       io.Writer // masks secrets
+	bad     int       // findings that keep the service from working
+}
+
+func (d *doctor) ok(format string, args ...any) { fmt.Fprintf(d.w, "ok    "+format+"\n", args...) }
+
+// fail tells what is wrong and what to do about it.
+func (d *doctor) fail(format string, args ...any) {
+	d.bad++
+	fmt.Fprint(d.w, indent("FAIL  ", fmt.Sprintf(format, args...)))
+}
+
+func (d *doctor) warn(format string, args ...any) {
+	fmt.Fprint(d.w, indent("warn  ", fmt.Sprintf(format, args...)))
+}
+
+// doctor is the command. The error says how many findings are failures.
+func (p program) doctor(ctx context.Context, config string, offline bool) error {
+	d := &doctor{w: p.stdout}
+	var err error
+	if d.cfg, err = load(config); err != nil {
+		d.fail("configuration:\n%v", err)
+		return errors.New("the configuration has to be corrected first")
+	}
+	d.secrets = d.cfg.secrets(p.getenv)
+	d.w = redact.New(d.secrets.values()...).Writer(p.stdout)
+	d.ok("configuration: %s", config)
+	for _, problem := range d.secrets.problems {
+		d.fail("%s", problem)
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.cfg.Workspaces)) {
+		d.workspace(name, d.cfg.Workspaces[name].Path)
+	}
+	d.storage(ctx)
+	if !offline {
+		d.models(ctx)
+		d.slack(ctx)
+	}
+	if d.bad > 0 {
+		return fmt.Errorf("%d findings keep heddle from working", d.bad)
+	}
+	return nil
+}
+
+func (d *doctor) workspace(name, path string) {
+	key := "workspaces." + name
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		d.fail("%s: %s is not there: make the directory, or correct the path", key, path)
+	case err != nil:
+		d.fail("%s: %v", key, err)
+	case !info.IsDir():
+		d.fail("%s: %s is not a directory", key, path)
+	default:
+		if _, err := os.ReadDir(path); err != nil {
+			d.fail("%s: %v: the user that heddle runs as must be able to read it", key, err)
+		} else if err := writable(path); err != nil {
+			d.warn("%s: %v: the agent can only read there", key, err)
+		} else {
+			d.ok("%s: %s", key, path)
+		}
+	}
+}
+
+// storage looks at the log without making one.
+func (d *doctor) storage(ctx context.Context) {
+	path := d.cfg.Store.Path
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		d.newStorage(filepath.Dir(path))
+		return
+	case err != nil:
+		d.fail("store.path: %v", err)
+		return
+	case info.Mode().Perm()&0o077 != 0:
+		d.warn("store.path: others on this machine can read %s (mode %04o): run chmod 600 %[1]s", path, info.Mode().Perm())
+	}
+	if err := writable(filepath.Dir(path)); err != nil {
+		d.fail("store.path: its directory cannot be written: %v", err)
+	}
+	if served, err := askServer(ctx, path, question{Ask: askList, Limit: 1}, io.Discard); served {
+		if err != nil {
+			d.fail("store.path: %v", err)
+			return
+		}
+		d.ok("store: %s, in use by a heddle that answers", path)
+		return
+	}
+	s, err := bolt.Open(path, bolt.Config{})
+	if err != nil {
+		d.fail("store: %v", err)
+		return
+	}
+	if err := s.Close(); err != nil {
+		d.fail("store: %v", err)
+		return
+	}
+	d.ok("store: %s", path)
+}
+
+func (d *doctor) newStorage(dir string) {
+	for {
+		info, err := os.Stat(dir)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir):
+			dir = filepath.Dir(dir)
+			continue
+		case err == nil && !info.IsDir():
+			err = fmt.Errorf("%s is not a directory", dir)
+		case err == nil:
+			err = writable(dir)
+		}
+		if err != nil {
+			d.fail("store.path: the log cannot be made: %v: choose another path, or give the directory to the user that heddle runs as", err)
+			return
+		}
+		d.ok("store: there is none yet, \"heddle serve\" makes it")
+		return
+	}
+}
+
+// modelTime is how long a model has to answer one word.
+const modelTime = 60 * time.Second
+
+// models asks each model for an answer: nothing else shows that key, name and account are good.
+func (d *doctor) models(ctx context.Context) {
+	all, err := d.cfg.models(d.secrets, slog.New(slog.DiscardHandler))
+	if err != nil {
+		d.fail("%v", err)
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		ctx, cancel := context.WithTimeoutCause(ctx, modelTime, fmt.Errorf("no answer within %v", modelTime))
+		reply, err := all[name].Generate(ctx, &llm.Request{
+			Session:  "doctor",
+			Messages: []*llm.Message{{Role: llm.User, Text: "ping"}},
+		}, nil)
+		cancel()
+		if err != nil {
+			d.fail("models.%s: %v\n%s", name, err, modelHelp(err))
+			continue
+		}
+		d.ok("models.%s: %s answers", name, reply.Model)
+	}
+}
+
+// modelHelp says what to do about a model's failure.
+func modelHelp(err error) string {
+	var e *llm.Error
+	if !errors.As(err, &e) {
+		return "check base_url"
+	}
+	switch {
+	case e.Kind == llm.Auth:
+		return "check the key that api_key_env or api_key_file names"
+	case e.Kind == llm.Quota:
+		return "the account at the provider needs money"
+	case e.Kind == llm.Network:
+		return "check base_url, and that this machine reaches it"
+	case e.Kind == llm.BadRequest:
+		return "check model, api, and whether base_url ends in the version (\"/v1\")"
+	case e.Kind.Temporary():
+		return "try again later"
+	}
+	return "see the message of the provider"
+}
+
+// slackScopes are what the bot token needs; README.md has the manifest.
+func slackScopes() []string {
+	return []string{"app_mentions:read", "channels:history", "groups:history", "im:history", "mpim:history", "chat:write", "users:read"}
+}
+
+// slack asks who the bot is, and for a connection, which it does not open.
+func (d *doctor) slack(ctx context.Context) {
+	if d.secrets.slackBot != "" {
+		who, scopes, err := d.callSlack(ctx, "auth.test", d.secrets.slackBot)
+		switch missing := missingScopes(scopes); {
+		case err != nil:
+			d.fail("slack.bot_token: %v\ntake the token from \"OAuth & Permissions\" again", err)
+		case len(missing) > 0:
+			d.fail("slack.bot_token: the app lacks the scopes %s\nadd them under \"OAuth & Permissions\" and install the app again", strings.Join(missing, ", "))
+		default:
+			d.ok("slack.bot_token: %s in workspace %s (%s)", who.User, who.Team, who.TeamID)
+		}
+	}
+	if d.secrets.slackApp != "" {
+		if _, _, err := d.callSlack(ctx, "apps.connections.open", d.secrets.slackApp); err != nil {
+			d.fail("slack.app_token: %v\nit needs the scope connections:write, and Socket Mode must be enabled", err)
+		} else {
+			d.ok("slack.app_token: connections can be opened")
+		}
+	}
+}
+
+// missingScopes returns what the token does not have. Slack tells them in a header; without it
+// nothing is known to be missing.
+func missingScopes(header string) []string {
+	if header == "" {
+		return nil
+	}
+	have := strings.FieldsFunc(header, func(r rune) bool { return r == ',' || r == ' ' })
+	return slices.DeleteFunc(slackScopes(), func(s string) bool { return slices.Contains(have, s) })
+}
+
+// A slackAnswer is what doctor reads of Slack's answers.
+type slackAnswer struct {
+	OK     bool
+	Error  string
+	User   string
+	Team   string
+	TeamID string `json:"team_id"`
+}
+
+// callSlack calls a method without arguments. It returns the token's scopes as Slack lists them.
+func (d *doctor) callSlack(ctx context.Context, method, token string) (a slackAnswer, scopes string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, modelTime)
+	defer cancel()
+	url := strings.TrimRight(d.cfg.Slack.APIURL, "/") + "/" + method
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, nil)
+	if err != nil {
+		return a, "", err
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return a, "", fmt.Errorf("Slack cannot be reached: %w", err)
+	}
+	defer resp.Body.Close()
+	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&a); err != nil {
+		return a, "", fmt.Errorf("Slack answers %s, which is not understood: %w", resp.Status, err)
+	}
+	if !a.OK {
+		return a, "", fmt.Errorf("Slack answers %q", a.Error)
+	}
+	return a, resp.Header.Get("X-OAuth-Scopes"), nil
+}

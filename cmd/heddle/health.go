@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/heddle-bot/heddle/bots/slack"
+)
+
+// healthHandler answers /healthz, which says that the process lives, and /readyz, which says that it
+// can work: 200, or 503 and the reasons, one a line.
+func healthHandler(storePath string, connection func() slack.Health) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintln(w, "ok")
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		var reasons []string
+		if h := connection(); !h.Connected {
+			reasons = append(reasons, fmt.Sprintf("not connected to Slack since %s: %s", h.Since.UTC().Format(time.RFC3339), h.LastError))
+		}
+		if err := writable(filepath.Dir(storePath)); err != nil {
+			reasons = append(reasons, fmt.Sprintf("the log cannot be written: %v", err))
+		}
+		if len(reasons) > 0 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		} else {
+			reasons = []string{"ok"}
+		}
+		for _, s := range reasons {
+			fmt.Fprintln(w, s)
+		}
+	})
+	return mux
+}
+
+// writable tries whether a file can be written in dir: it finds a full disk too.
+func writable(dir string) error {
+	f, err := os.CreateTemp(dir, ".heddle-probe-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	if _, err := f.Write(make([]byte, 4096)); err != nil {
+		return err
+	}
+	return f.Sync()
+}

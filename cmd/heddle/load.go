@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// load reads the configuration file at path, fills in the defaults and makes its paths absolute. The
+// error names everything that is wrong with it, one mistake a line.
+func load(path string) (*Config, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("there is no configuration file %s: copy config.example.toml to it, or name another one with -c or HEDDLE_CONFIG", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	c, problems := decode(path, text)
+	if c == nil {
+		return nil, listed(problems)
+	}
+	dir, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	c.fill()
+	c.resolve(dir)
+	for _, p := range c.check() {
+		problems = append(problems, path+": "+p)
+	}
+	if len(problems) > 0 {
+		return nil, listed(problems)
+	}
+	return c, nil
+}
+
+// listed returns an error of one problem a line, or nil.
+func listed(problems []string) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(problems, "\n"))
+}
+
+// decode parses text. Without a Config the problems are such that nothing more can be said.
+func decode(path string, text []byte) (*Config, []string) {
+	var c Config
+	d := toml.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	err := d.Decode(&c)
+	var strict *toml.StrictMissingError
+	var broken *toml.DecodeError
+	switch {
+	case err == nil:
+		return &c, nil
+	case errors.As(err, &strict):
+		var problems []string
+		for _, e := range strict.Errors {
+			row, column := e.Position()
+			problems = append(problems, fmt.Sprintf("%s:%d:%d: %s", path, row, column, unknown(e.Key())))
+		}
+		return &c, problems
+	case errors.As(err, &broken):
+		row, column := broken.Position()
+		what := strings.TrimPrefix(broken.Error(), "toml: ")
+		if key := strings.Join(broken.Key(), "."); key != "" {
+			what = key + ": " + what
+		}
+		return nil, []string{fmt.Sprintf("%s:%d:%d: %s", path, row, column, what)}
+	}
+	return nil, []string{fmt.Sprintf("%s: %v", path, err)}
+}
+
+// unknown says which part of key is not known and what was probably meant.
+func unknown(key []string) string {
+	t := reflect.TypeFor[Config]()
+	for i, name := range key {
+		switch t.Kind() {
+		case reflect.Map:
+			t = t.Elem()
+			continue
+		case reflect.Struct:
+		default:
+			return fmt.Sprintf("unknown key %s", strings.Join(key[:i+1], "."))
+		}
+		names := keys(t)
+		at := slices.Index(names, name)
+		if at < 0 {
+			s := "unknown key " + strings.Join(key[:i+1], ".")
+			if near := nearest(name, names); near != "" {
+				return s + fmt.Sprintf(", did you mean %q?", near)
+			}
+			return s + "; known here: " + strings.Join(names, ", ")
+		}
+		t = t.Field(at).Type
+	}
+	return "unknown key " + strings.Join(key, ".")
+}
+
+// keys returns the TOML names of the fields of a struct, in order.
+func keys(t reflect.Type) []string {
+	var names []string
+	for i := range t.NumField() {
+		names = append(names, t.Field(i).Tag.Get("toml"))
+	}
+	return names
+}
+
+// nearest returns the name that name is a misspelling of, or "".
+func nearest(name string, names []string) string {
+	best, least := "", max(2, len(name)/3)+1
+	for _, n := range names {
+		if d := distance(strings.ToLower(name), n); d < least {
+			best, least = n, d
+		}
+	}
+	return best
+}
+
+// distance is how many letters have to be added, removed or replaced to make b of a.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
+}
+
+// resolve makes the paths absolute. dir is that of the configuration file.
+func (c *Config) resolve(dir string) {
+	abs := func(p *string) {
+		if *p != "" && !filepath.IsAbs(*p) {
+			*p = filepath.Join(dir, *p)
+		}
+	}
+	abs(&c.Store.Path)
+	abs(&c.Slack.BotTokenFile)
+	abs(&c.Slack.AppTokenFile)
+	abs(&c.Slack.SigningSecretFile)
+	for name, w := range c.Workspaces {
+		abs(&w.Path)
+		c.Workspaces[name] = w
+	}
+	for name, m := range c.Models {
+		abs(&m.APIKeyFile)
+		c.Models[name] = m
+	}
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/heddle-bot/heddle/internal/redact"
+)
+
+func main() {
+	// The first signal asks to end with manners. The second finds the default handler, and ends.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Args[1:], program{os.Getenv, os.Stdout, os.Stderr}))
+}
+
+// A program is what the commands have of the world.
+type program struct {
+	getenv func(string) string
+	stdout io.Writer
+	stderr io.Writer
+}
+
+// cli is the command line.
+type cli struct {
+	Config string `short:"c" placeholder:"FILE" env:"HEDDLE_CONFIG" default:"heddle.toml" help:"Configuration file (default: heddle.toml)."`
+
+	Serve  struct{} `cmd:"" help:"Connect to the chat networks and work."`
+	Doctor struct {
+		Offline bool `help:"Ask neither the models nor Slack."`
+	} `cmd:"" help:"Check the configuration and everything that it needs, and say what to do."`
+	Sessions struct {
+		List struct {
+			Prefix string `arg:"" optional:"" help:"Only sessions whose ids begin so: slack/T1/C1."`
+			Limit  int    `short:"n" default:"50" help:"At most so many; 0 is no limit."`
+		} `cmd:"" help:"List sessions, most recently updated first."`
+		Show struct {
+			Session string `arg:"" help:"Id of the session."`
+		} `cmd:"" help:"Tell what happened in a session."`
+		Export struct {
+			Session string `arg:"" optional:"" help:"Id of the session; all if it is left out."`
+		} `cmd:"" help:"Write events as JSON, one a line."`
+	} `cmd:"" help:"Look at sessions. Works while heddle serves."`
+	Backup struct {
+		File string `arg:"" help:"File to write, which must not exist."`
+	} `cmd:"" help:"Copy the log to a file. Works while heddle serves."`
+	Store struct {
+		Check struct{} `cmd:"" help:"Read all that is stored and report damage. Works while heddle serves."`
+	} `cmd:"" help:"Look after the log."`
+	Version struct{} `cmd:"" help:"Print the version."`
+}
+
+// run is the program. It returns the exit code: 0, 1 for a failure, 2 for a mistake in args.
+func run(ctx context.Context, args []string, p program) int {
+	var c cli
+	parser, err := kong.New(&c, kong.Name("heddle"), kong.Writers(p.stdout, p.stderr),
+		kong.Description("Heddle puts a tool-using agent into chat threads."))
+	if err != nil {
+		panic(err) // the tags of cli are wrong
+	}
+	k, err := parser.Parse(args)
+	var usage *kong.ParseError
+	if errors.As(err, &usage) {
+		parser.Stdout = p.stderr
+		_ = usage.Context.PrintUsage(true) // where nothing more could be said
+		fmt.Fprintf(p.stderr, "\nheddle: %v\n", err)
+		return 2
+	}
+	if err == nil {
+		err = p.do(ctx, k.Command(), &c)
+	}
+	if err != nil {
+		fmt.Fprintf(p.stderr, "heddle: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+// do is one command.
+func (p program) do(ctx context.Context, command string, c *cli) error {
+	switch command {
+	case "version":
+		_, err := fmt.Fprintln(p.stdout, version())
+		return err
+	case "doctor":
+		return p.doctor(ctx, c.Config, c.Doctor.Offline)
+	}
+	cfg, err := load(c.Config)
+	if err != nil {
+		return err
+	}
+	s := cfg.secrets(p.getenv)
+	r := redact.New(s.values()...)
+	switch command {
+	case "serve":
+		return p.serve(ctx, cfg, s, r)
+	case "sessions list", "sessions list <prefix>":
+		q := question{Ask: askList, Prefix: c.Sessions.List.Prefix, Limit: c.Sessions.List.Limit}
+		return ask(ctx, cfg.Store.Path, r, q, p.stdout)
+	case "sessions show <session>":
+		return ask(ctx, cfg.Store.Path, r, question{Ask: askShow, Session: c.Sessions.Show.Session}, p.stdout)
+	case "sessions export", "sessions export <session>":
+		return ask(ctx, cfg.Store.Path, r, question{Ask: askExport, Session: c.Sessions.Export.Session}, p.stdout)
+	case "store check":
+		return ask(ctx, cfg.Store.Path, r, question{Ask: askCheck}, p.stdout)
+	case "backup <file>":
+		return p.backup(ctx, cfg.Store.Path, c.Backup.File)
+	}
+	panic("unknown command " + command)
+}
+
+// backup writes a copy of the log to file, whole or not at all.
+func (p program) backup(ctx context.Context, storePath, file string) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	err = ask(ctx, storePath, nil, question{Ask: askBackup}, f)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(file))
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s is a copy of the log. Now copy %s.artefacts too, if it is there: long outputs lie in it.\n",
+		file, storePath)
+	return err
+}
+
+// version returns what the build knows of itself.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "heddle (unknown version)"
+	}
+	s := "heddle " + info.Main.Version + " " + info.GoVersion
+	for _, v := range info.Settings {
+		if v.Key == "vcs.revision" {
+			s += " " + v.Value
+		}
+	}
+	return s
+}

@@ -1,0 +1,267 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/heddle-bot/heddle/agent/llm"
+	"github.com/heddle-bot/heddle/agent/llm/llmtest"
+	"github.com/heddle-bot/heddle/bots/slack"
+	"github.com/heddle-bot/heddle/bots/slack/slacktest"
+)
+
+// outcome is what a run of the program came to.
+type outcome struct {
+	code           int
+	stdout, stderr string
+}
+
+// runWith runs the program with variables, which are name and value in turn.
+func runWith(env []string, args ...string) outcome {
+	var out, err bytes.Buffer
+	getenv := func(name string) string {
+		for i := 0; i+1 < len(env); i += 2 {
+			if env[i] == name {
+				return env[i+1]
+			}
+		}
+		return ""
+	}
+	code := run(context.Background(), args, program{getenv, &out, &err})
+	return outcome{code, out.String(), err.String()}
+}
+
+func TestUsage(t *testing.T) {
+	for _, args := range [][]string{{}, {"dance"}, {"serve", "--loud"}, {"sessions", "show"}, {"backup"}} {
+		o := runWith(nil, args...)
+		require.Equal(t, 2, o.code, args)
+		require.Empty(t, o.stdout)
+		require.Contains(t, o.stderr, "Usage: heddle")
+	}
+	require.Contains(t, runWith(nil, "servve").stderr, "serve")
+	o := runWith(nil, "version")
+	require.Zero(t, o.code)
+	require.Contains(t, o.stdout, "heddle ")
+}
+
+func TestServeWithoutTokensSaysHowToGetThem(t *testing.T) {
+	config := write(t, minimal)
+	o := runWith(nil, "serve", "-c", config)
+	require.Equal(t, 1, o.code)
+	require.Contains(t, o.stderr, "heddle: some secrets are missing")
+	require.Contains(t, o.stderr, "SLACK_BOT_TOKEN is not set")
+	require.Contains(t, o.stderr, "SLACK_APP_TOKEN is not set")
+	require.Contains(t, o.stderr, "https://api.slack.com/apps")
+	require.NoDirExists(t, filepath.Join(filepath.Dir(config), "state"), "nothing is made in vain")
+}
+
+func TestServeFailsForGood(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	w := slacktest.New(slacktest.Config{})
+	defer w.Close()
+	env := []string{"SLACK_BOT_TOKEN", slacktest.BotToken, "SLACK_APP_TOKEN", slacktest.AppToken}
+	config := func(addr string) string {
+		return write(t, minimal+"[http]\naddr = \""+addr+"\"\n[slack]\napi_url = \""+w.URL+"\"\n")
+	}
+
+	o := runWith(env, "serve", "-c", config(taken.Addr().String()))
+	require.Equal(t, 1, o.code)
+	require.Contains(t, o.stderr, "heddle: http.addr: ")
+
+	env[1] = "xapp-in-the-wrong-place"
+	o = runWith(env, "serve", "-c", config("127.0.0.1:0"))
+	require.Equal(t, 1, o.code)
+	require.Contains(t, o.stderr, "must begin with xoxb-")
+	require.NotContains(t, o.stderr, "in-the-wrong-place")
+
+	env[1] = "xoxb-of-another-app"
+	o = runWith(env, "serve", "-c", config("127.0.0.1:0"))
+	require.Equal(t, 1, o.code, "a token that is refused ends the service: nothing can come of it")
+	require.Contains(t, o.stderr, "invalid_auth")
+	require.NotContains(t, o.stderr, "of-another-app")
+}
+
+func TestCommandsRefuseABadConfiguration(t *testing.T) {
+	config := write(t, "[slak]\n")
+	for _, args := range [][]string{{"serve"}, {"sessions", "list"}, {"store", "check"}, {"backup", "x"}} {
+		o := runWith(nil, append(args, "-c", config)...)
+		require.Equal(t, 1, o.code)
+		require.Contains(t, o.stderr, `unknown key slak, did you mean "slack"?`)
+	}
+	o := runWith(nil, "doctor", "-c", config)
+	require.Equal(t, 1, o.code)
+	require.Contains(t, o.stdout, `unknown key slak, did you mean "slack"?`)
+}
+
+// A clinic is what doctor looks at, all of it healthy.
+type clinic struct {
+	config string
+	dir    string
+	env    []string
+	slack  *slacktest.Workspace
+}
+
+func newClinic(t *testing.T, answers ...llmtest.Reply) clinic {
+	t.Helper()
+	model, err := llmtest.NewServer(answers...)
+	require.NoError(t, err)
+	t.Cleanup(model.Close)
+	w := slacktest.New(slacktest.Config{})
+	t.Cleanup(w.Close)
+	config := write(t, `
+[models.main]
+model = "m"
+base_url = "`+model.URL+`"
+[workspaces.main]
+path = "w"
+[channels.default]
+[slack]
+api_url = "`+w.URL+`"
+`)
+	dir := filepath.Dir(config)
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "w"), 0o700))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "state"), 0o700))
+	require.NoError(t, newStore(t, filepath.Join(dir, "state/heddle.db")).Close())
+	return clinic{config, dir, []string{"SLACK_BOT_TOKEN", slacktest.BotToken, "SLACK_APP_TOKEN", slacktest.AppToken}, w}
+}
+
+func TestDoctorFindsAllWell(t *testing.T) {
+	c := newClinic(t, llmtest.Say("pong"))
+	o := runWith(c.env, "doctor", "-c", c.config)
+	require.Zero(t, o.code, o)
+	require.Empty(t, o.stderr)
+	require.NotRegexp(t, "(?m)^(FAIL|warn)", o.stdout)
+	for _, part := range []string{"configuration", "workspaces.main", "store", "models.main", "slack.bot_token: heddle in workspace Heddle", "slack.app_token"} {
+		require.Contains(t, o.stdout, part)
+	}
+}
+
+func TestDoctorFinds(t *testing.T) {
+	healthy := llmtest.Say("pong")
+	for name, c := range map[string]struct {
+		answer llmtest.Reply
+		harm   func(t *testing.T, c *clinic)
+		code   int
+		want   string
+	}{
+		"no workspace": {healthy, func(t *testing.T, c *clinic) {
+			require.NoError(t, os.Remove(filepath.Join(c.dir, "w")))
+		}, 1, "FAIL  workspaces.main: .* is not there: make the directory"},
+		"a file as workspace": {healthy, func(t *testing.T, c *clinic) {
+			require.NoError(t, os.Remove(filepath.Join(c.dir, "w")))
+			require.NoError(t, os.WriteFile(filepath.Join(c.dir, "w"), nil, 0o600))
+		}, 1, "FAIL  workspaces.main: .* is not a directory"},
+		"an open log": {healthy, func(t *testing.T, c *clinic) {
+			require.NoError(t, os.Chmod(filepath.Join(c.dir, "state/heddle.db"), 0o644))
+		}, 0, "warn  store.path: others .* chmod 600"},
+		"a damaged log": {healthy, func(t *testing.T, c *clinic) {
+			require.NoError(t, os.WriteFile(filepath.Join(c.dir, "state/heddle.db"), []byte("no log"), 0o600))
+		}, 1, "FAIL  store: "},
+		"no log": {healthy, func(t *testing.T, c *clinic) {
+			require.NoError(t, os.RemoveAll(filepath.Join(c.dir, "state")))
+		}, 0, "ok    store: there is none yet"},
+		"no place for a log": {healthy, func(t *testing.T, c *clinic) {
+			require.NoError(t, os.RemoveAll(filepath.Join(c.dir, "state")))
+			require.NoError(t, os.WriteFile(filepath.Join(c.dir, "state"), nil, 0o600))
+		}, 1, "FAIL  store.path: "},
+		"a refused key": {llmtest.Reply{Err: &llm.Error{Kind: llm.Auth, Status: 401}}, nil,
+			1, "(?s)FAIL  models.main: .*401.*check the key"},
+		"a missing token": {healthy, func(_ *testing.T, c *clinic) { c.env = c.env[:2] },
+			1, "FAIL  slack.app_token: the environment variable SLACK_APP_TOKEN is not set"},
+		"a refused token": {healthy, func(_ *testing.T, c *clinic) { c.env[1] = "xoxb-wrong" },
+			1, `FAIL  slack.bot_token: Slack answers "invalid_auth"`},
+		"a refused app token": {healthy, func(_ *testing.T, c *clinic) { c.env[3] = "xapp-wrong" },
+			1, `FAIL  slack.app_token: Slack answers "invalid_auth"`},
+		"an unreachable Slack": {healthy, func(_ *testing.T, c *clinic) {
+			c.slack.API.Fail("auth.test", slacktest.Fault{Drop: true})
+		}, 1, "FAIL  slack.bot_token: Slack cannot be reached"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clinic := newClinic(t, c.answer)
+			if c.harm != nil {
+				c.harm(t, &clinic)
+			}
+			o := runWith(clinic.env, "doctor", "-c", clinic.config)
+			require.Equal(t, c.code, o.code, o)
+			require.Regexp(t, c.want, o.stdout)
+			require.NotContains(t, o.stdout, slacktest.BotToken)
+		})
+	}
+}
+
+func TestMissingScopes(t *testing.T) {
+	require.Empty(t, missingScopes(""))
+	require.Equal(t, []string{"im:history", "chat:write"},
+		missingScopes("app_mentions:read, channels:history,groups:history,mpim:history,users:read,more"))
+}
+
+func TestHealth(t *testing.T) {
+	dir := t.TempDir()
+	health := slack.Health{Since: time.Unix(0, 0), LastError: "no route"}
+	h := healthHandler(filepath.Join(dir, "heddle.db"), func() slack.Health { return health })
+	get := func(path string) (int, string) {
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, path, nil))
+		return rec.Code, rec.Body.String()
+	}
+	code, text := get("/readyz")
+	require.Equal(t, http.StatusServiceUnavailable, code)
+	require.Equal(t, "not connected to Slack since 1970-01-01T00:00:00Z: no route\n", text)
+	code, text = get("/healthz")
+	require.Equal(t, http.StatusOK, code)
+	require.Equal(t, "ok\n", text)
+
+	health.Connected = true
+	code, text = get("/readyz")
+	require.Equal(t, http.StatusOK, code)
+	require.Equal(t, "ok\n", text)
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, entries, "probes leave nothing behind")
+
+	require.NoError(t, os.RemoveAll(dir))
+	code, text = get("/readyz")
+	require.Equal(t, http.StatusServiceUnavailable, code)
+	require.Contains(t, text, "the log cannot be written")
+	code, _ = get("/")
+	require.Equal(t, http.StatusNotFound, code)
+}
+
+func TestGroupEndsTogether(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	g := newGroup(context.Background())
+	g.serve(l, http.NotFoundHandler())
+	fault := errors.New("fault")
+	g.Go(func() error { return fault })
+	require.ErrorIs(t, g.wait(), fault)
+	_, err = net.Dial("tcp", l.Addr().String())
+	require.Error(t, err, "nobody listens any more")
+}
+
+func TestGroupLeavesBehindWhatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(context.Background())
+		g := newGroup(ctx)
+		hangs := make(chan struct{})
+		g.Go(func() error { <-hangs; return nil })
+		begin := time.Now()
+		stop()
+		require.ErrorContains(t, g.wait(), "not everything ended")
+		require.Equal(t, shutdownTime, time.Since(begin))
+		close(hangs)
+	})
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/heddle-bot/heddle/bots/slack/slacktest"
+)
+
+// A person is somebody in Slack.
+type person struct {
+	*world
+	id string // empty is anybody
+}
+
+// somebody is a line of which the subject is that person; an empty name is anybody.
+func somebody(name string) verb {
+	return func(w *world, neg bool, args []string) error {
+		p := person{w, w.ids[strings.ToUpper(name)]}
+		usage := errors.New(`usage: NAME says TEXT | clicks LABEL | and NAME click LABEL | denies with TEXT | is told TEXT`)
+		if len(args) < 2 {
+			return usage
+		}
+		rest := args[len(args)-1]
+		switch verb := strings.Join(args[:len(args)-1], " "); {
+		case verb == "says":
+			return p.say(rest)
+		case args[0] == "clicks":
+			return p.click(strings.Join(args[1:], " "))
+		case verb == "denies with":
+			return p.deny(rest)
+		case verb == "is told":
+			return p.told(neg, rest)
+		case args[0] == "and" && len(args) >= 4 && args[2] == "click":
+			return p.clickWith(w.ids[strings.ToUpper(args[1])], strings.Join(args[3:], " "))
+		}
+		return usage
+	}
+}
+
+// say writes into the current thread, or begins it.
+func (p person) say(text string) error {
+	ts := p.slack.Say(p.id, p.channel, p.root(), text)
+	if p.root() == "" {
+		p.threads[p.current] = ts
+	}
+	return nil
+}
+
+// button waits for a button and returns the newest message that has it.
+func (w *world) button(label string) (ts string, err error) {
+	with := func(m slacktest.Message) bool { return slices.Contains(m.Labels(), label) }
+	err = w.wait(func() bool {
+		for _, m := range w.found(with) {
+			ts = m.TS
+		}
+		return ts != ""
+	})
+	return ts, err
+}
+
+func (p person) click(label string) error {
+	ts, err := p.button(label)
+	if err != nil {
+		return err
+	}
+	return p.slack.Click(p.id, p.channel, ts, label)
+}
+
+// clickWith lets p and another press the same button of the same message at once.
+func (p person) clickWith(other, label string) error {
+	ts, err := p.button(label)
+	if err != nil {
+		return err
+	}
+	errs := make([]error, 2)
+	var wg sync.WaitGroup
+	for i, id := range []string{p.id, other} {
+		wg.Go(func() { errs[i] = p.slack.Click(id, p.channel, ts, label) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// deny presses the button that opens a form, and fills it in.
+func (p person) deny(reason string) error {
+	if err := p.click("Deny with reason"); err != nil {
+		return err
+	}
+	err := p.wait(func() bool {
+		_, open := p.slack.View(p.id)
+		return open
+	})
+	if err != nil {
+		return fmt.Errorf("no form opens: %w", err)
+	}
+	return p.slack.Submit(p.id, reason)
+}
+
+// told waits until p is told a text privately. If neg it looks once.
+func (p person) told(neg bool, text string) error {
+	private := func(m slacktest.Message) bool {
+		return m.For != "" && (p.id == "" || m.For == p.id) && strings.Contains(m.Text, text)
+	}
+	if neg {
+		if found := p.found(private); len(found) > 0 {
+			return fmt.Errorf("is told: %s", found[0])
+		}
+		return nil
+	}
+	return p.wait(func() bool { return len(p.found(private)) > 0 })
+}

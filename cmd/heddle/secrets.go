@@ -1,0 +1,95 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+)
+
+// secrets are the values that the configuration names. They are kept apart from it, so that a
+// configuration may be printed.
+type secrets struct {
+	slackBot     string
+	slackApp     string
+	slackSigning string
+	models       map[string]string // by name of the model
+	problems     []string          // what could not be read, by key; the value is then empty
+}
+
+// secrets reads the values that c names. What is missing is a problem only for whoever needs it.
+func (c *Config) secrets(getenv func(string) string) secrets {
+	s := secrets{models: map[string]string{}}
+	read := func(key, env, file string) string {
+		value, err := secret(env, file, getenv)
+		if err != nil {
+			s.problems = append(s.problems, fmt.Sprintf("%s: %v", key, err))
+		}
+		return value
+	}
+	s.slackBot = read("slack.bot_token", c.Slack.BotTokenEnv, c.Slack.BotTokenFile)
+	s.slackApp = read("slack.app_token", c.Slack.AppTokenEnv, c.Slack.AppTokenFile)
+	s.slackSigning, _ = secret(c.Slack.SigningSecretEnv, c.Slack.SigningSecretFile, getenv) // needed by no mode of this release
+	for _, name := range slices.Sorted(maps.Keys(c.Models)) {
+		m := c.Models[name]
+		s.models[name] = read("models."+name+".api_key", m.APIKeyEnv, m.APIKeyFile)
+	}
+	return s
+}
+
+// values returns all that must be masked.
+func (s secrets) values() []string {
+	return append(slices.Collect(maps.Values(s.models)), s.slackBot, s.slackApp, s.slackSigning)
+}
+
+// secret returns the value of the variable env, or the content of file. With neither it is "".
+func secret(env, file string, getenv func(string) string) (string, error) {
+	if file == "" {
+		value := strings.TrimSpace(getenv(env))
+		if env != "" && value == "" {
+			return "", fmt.Errorf("the environment variable %s is not set", env)
+		}
+		return value, nil
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return "", err
+	}
+	if info.Mode().Perm()&0o007 != 0 {
+		return "", fmt.Errorf("%s is open to everybody on this machine (mode %04o): run chmod 600 %[1]s", file, info.Mode().Perm())
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	value := strings.TrimSpace(string(data))
+	if value == "" {
+		return "", fmt.Errorf("%s is empty", file)
+	}
+	return value, nil
+}
+
+// complete returns an error that says which secrets are missing and how to get them, or nil.
+func (s secrets) complete() error {
+	if len(s.problems) == 0 {
+		return nil
+	}
+	text := "some secrets are missing:\n  " + strings.Join(s.problems, "\n  ")
+	if s.slackBot == "" || s.slackApp == "" {
+		text += "\n" + howToSlack
+	}
+	return errors.New(text)
+}
+
+const howToSlack = `
+How to get the two Slack tokens:
+  1. Open https://api.slack.com/apps, "Create New App", "From a manifest", and paste the manifest
+     that README.md shows: it sets the scopes, the events and Socket Mode.
+  2. "Install App": the Bot User OAuth Token, which begins with xoxb-, is the bot token.
+  3. "Basic Information", "App-Level Tokens", generate one with the scope connections:write. It
+     begins with xapp- and is the app token.
+  4. Set both in the environment of heddle and start it again:
+       export SLACK_BOT_TOKEN=xoxb-... SLACK_APP_TOKEN=xapp-...
+"heddle doctor" checks all of it.`

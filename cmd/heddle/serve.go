@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/heddle-bot/heddle/agent"
+	"github.com/heddle-bot/heddle/bots"
+	"github.com/heddle-bot/heddle/bots/slack"
+	"github.com/heddle-bot/heddle/internal/redact"
+	"github.com/heddle-bot/heddle/store/bolt"
+	"github.com/heddle-bot/heddle/tools"
+	"github.com/heddle-bot/heddle/tools/calc"
+	"github.com/heddle-bot/heddle/tools/clock"
+	"github.com/heddle-bot/heddle/tools/files"
+	"github.com/heddle-bot/heddle/tools/shell"
+)
+
+// The times of a shutdown. Supervisors wait some 30 s before they kill; all of it fits in there.
+const (
+	toolGrace    = 15 * time.Second // that running tools have to come to their end
+	answerGrace  = 5 * time.Second  // that answers over HTTP have
+	shutdownTime = 25 * time.Second // after which what still hangs is left behind
+)
+
+// A service is what the parts of it are made of.
+type service struct {
+	cfg     *Config
+	secrets secrets
+	redact  *redact.Redactor
+	log     *slog.Logger
+	store   *bolt.Store
+}
+
+// serve runs the service until ctx ends.
+func (p program) serve(ctx context.Context, cfg *Config, s secrets, r *redact.Redactor) (err error) {
+	if err := s.complete(); err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(r.Writer(p.stderr), nil))
+	if err := os.MkdirAll(filepath.Dir(cfg.Store.Path), 0o700); err != nil {
+		return fmt.Errorf("store.path: %w", err)
+	}
+	st, err := bolt.Open(cfg.Store.Path, bolt.Config{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	sv := service{cfg, s, r, log, st}
+	a, err := sv.agent()
+	if err != nil {
+		return err
+	}
+	network, err := slack.New(slack.Config{
+		BotToken: s.slackBot,
+		AppToken: s.slackApp,
+		APIURL:   cfg.Slack.APIURL,
+		Logger:   log,
+	})
+	if err != nil {
+		return err
+	}
+	bot, err := sv.bot(network, a)
+	if err != nil {
+		return err
+	}
+	admin, err := listen(cfg.Store.Path)
+	if err != nil {
+		return err
+	}
+	health, err := net.Listen("tcp", cfg.HTTP.Addr)
+	if err != nil {
+		return errors.Join(fmt.Errorf("http.addr: %w", err), admin.Close())
+	}
+
+	log.Info("serving", "version", version(), "store", cfg.Store.Path, "health", health.Addr())
+	g := newGroup(ctx)
+	// The bot outlives the agent: people see how running tools end, and what they say meanwhile is
+	// kept for the next start.
+	shown, hide := context.WithCancel(context.WithoutCancel(ctx))
+	defer hide()
+	g.Go(func() error {
+		defer hide()
+		return a.Run(g.ctx)
+	})
+	g.Go(func() error { return bot.Run(shown) })
+	g.serve(admin, desk{st, r})
+	g.serve(health, healthHandler(cfg.Store.Path, network.Health))
+	err = g.wait()
+	log.Info("stopped", "err", err)
+	return err
+}
+
+func (sv service) agent() (*agent.Agent, error) {
+	for name, w := range sv.cfg.Workspaces {
+		if info, err := os.Stat(w.Path); err != nil || !info.IsDir() {
+			sv.log.Warn("workspace is not a directory, its sessions fail", "workspace", name, "path", w.Path)
+		}
+	}
+	models, err := sv.cfg.models(sv.secrets, sv.log)
+	if err != nil {
+		return nil, err
+	}
+	registry, err := newRegistry(sv.cfg)
+	if err != nil {
+		return nil, err
+	}
+	return agent.New(agent.Config{
+		Log:       sv.store,
+		Artefacts: sv.store,
+		Settings:  sv.cfg.settings(models),
+		Tools:     registry,
+		Replica:   rand.Text(),
+		Audience:  true,
+		Turns:     sv.cfg.Limits.ConcurrentTurns,
+		Grace:     toolGrace,
+		Redact:    sv.redact.String,
+		Logger:    sv.log,
+	})
+}
+
+func (sv service) bot(p bots.Platform, a *agent.Agent) (*bots.Bot, error) {
+	return bots.New(bots.Config{
+		Platform: p,
+		Agent:    a,
+		Log:      sv.store,
+		Channel:  sv.cfg.chat,
+		Redact:   sv.redact.String,
+		Logger:   sv.log,
+	})
+}
+
+// newRegistry has the tools of this release.
+func newRegistry(cfg *Config) (*tools.Registry, error) {
+	all, err := files.New(files.Config{Output: cfg.Limits.ToolOutput})
+	if err != nil {
+		return nil, err
+	}
+	for _, tool := range []func() (tools.Tool, error){
+		func() (tools.Tool, error) { return shell.New(shell.Config{}) },
+		func() (tools.Tool, error) { return clock.New(time.Now) },
+		calc.New,
+	} {
+		t, err := tool()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return tools.NewRegistry(all...)
+}
+
+// A group runs the parts of the service together: when one fails, or the context ends, all end.
+type group struct {
+	*errgroup.Group
+	ctx context.Context // ends when all are to
+}
+
+func newGroup(ctx context.Context) group {
+	g, ctx := errgroup.WithContext(ctx)
+	return group{g, ctx}
+}
+
+// serve answers HTTP on l.
+func (g group) serve(l net.Listener, h http.Handler) {
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: answerGrace}
+	g.Go(func() error {
+		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			return err
+		}
+		return nil
+	})
+	g.Go(func() error {
+		<-g.ctx.Done()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(g.ctx), answerGrace)
+		defer cancel()
+		if srv.Shutdown(ctx) != nil {
+			srv.Close() // the one that asks sees its answer break off
+		}
+		return nil
+	})
+}
+
+// wait returns when all have ended, or have not ended shutdownTime after they should.
+func (g group) wait() error {
+	done := make(chan error, 1)
+	go func() { done <- g.Wait() }()
+	select {
+	case err := <-done:
+		return err
+	case <-g.ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(shutdownTime):
+		return fmt.Errorf("not everything ended within %v: what was running is told as interrupted at the next start", shutdownTime)
+	}
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/heddle-bot/heddle/agent"
+	"github.com/heddle-bot/heddle/store"
+)
+
+// story returns what an event means to a person, or "" for one that is only bookkeeping.
+func story(e store.Event) (string, error) {
+	v, err := agent.Decode(e)
+	if err != nil {
+		return "", err
+	}
+	switch v := v.(type) {
+	case *agent.Opened:
+		return fmt.Sprintf("session opened in workspace %s (%s)", v.Workspace, v.Dir), nil
+	case *agent.UserSaid:
+		return fmt.Sprintf("%s: %s", v.By, v.Text), nil
+	case *agent.TurnStarted:
+		return fmt.Sprintf("turn %d begins with model %s", v.Turn, v.Model), nil
+	case *agent.ModelSaid:
+		return modelSaid(v), nil
+	case *agent.Nudged:
+		return "the model is told: " + v.Text, nil
+	case *agent.ApprovalAsked:
+		return fmt.Sprintf("may call %s run? %s (until %s)\n%s", v.Call, v.Title, v.Expires.UTC().Format(time.DateTime), v.Preview), nil
+	case *agent.Decided:
+		return decided(v), nil
+	case *agent.ApprovalExpired:
+		return fmt.Sprintf("nobody answered about call %s", v.Call), nil
+	case *agent.ToolStarted:
+		return fmt.Sprintf("call %s runs: %s", v.Call, v.Title), nil
+	case *agent.ToolFinished:
+		return finished(v), nil
+	case *agent.StopAsked:
+		return fmt.Sprintf("%s asks to stop", v.By), nil
+	case *agent.TurnEnded:
+		return turnEnded(v), nil
+	}
+	return "", nil
+}
+
+func modelSaid(v *agent.ModelSaid) string {
+	lines := []string{"model: " + v.Text}
+	if v.Partial {
+		lines[0] += " (cut off)"
+	}
+	for _, c := range v.Calls {
+		lines = append(lines, fmt.Sprintf("asks for call %s: %s %s", c.ID, c.Tool, c.Args))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func decided(v *agent.Decided) string {
+	word := "denies"
+	if v.Yes {
+		word = "approves"
+	}
+	s := fmt.Sprintf("%s %s call %s", v.By, word, v.Call)
+	if v.Reason != "" {
+		s += ": " + v.Reason
+	}
+	return s
+}
+
+func finished(v *agent.ToolFinished) string {
+	s := fmt.Sprintf("call %s: %s", v.Call, v.Status)
+	if v.Took > 0 {
+		s += " after " + v.Took.Round(time.Millisecond).String()
+	}
+	if v.Artefact != "" {
+		s += ", all of it is artefact " + v.Artefact
+	}
+	return s + "\n" + v.Text
+}
+
+func turnEnded(v *agent.TurnEnded) string {
+	s := fmt.Sprintf("turn %d ends: %s, %d steps, %d tokens", v.Turn, v.Reason, v.Steps, v.Usage.Total())
+	if v.Detail != "" {
+		s += ": " + v.Detail
+	}
+	return s
+}
+
+// indent returns text with first before its first line and as much space before the others.
+func indent(first, text string) string {
+	text = strings.TrimRight(text, "\n")
+	return first + strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", len(first))) + "\n"
+}
