@@ -75,12 +75,12 @@ type Said struct {
 
 // An Agent works on all sessions of one log. Its methods may be called concurrently.
 type Agent struct {
-	cfg   Config
-	slots chan struct{} // one for each turn that works
+	cfg      Config
+	slots    chan struct{} // one for each turn that works
+	watchers watchers
 
 	mu       sync.Mutex
 	sessions map[string]*live
-	watchers []*func(string)
 	running  bool            // Run has begun and not ended
 	soft     context.Context // ends when Run is to stop: nothing new begins
 	hard     context.Context // ends Config.Grace later: what runs is cut off
@@ -152,7 +152,7 @@ func (a *Agent) tend(ctx context.Context) error {
 				a.wake(id)
 			}
 			if err == nil && all {
-				a.changed(id)
+				a.watchers.tell(id)
 			}
 		}
 		a.forget(time.Now().Add(-linger))
@@ -167,23 +167,31 @@ func (a *Agent) tend(ctx context.Context) error {
 // Watch has f called after each change of any session, in the log or in what Live shows, that comes
 // through this agent, and for each session that is open when Run starts. f must not block, nor call
 // the agent. The function returned ends it.
-func (a *Agent) Watch(f func(session string)) (stop func()) {
+func (a *Agent) Watch(f func(session string)) (stop func()) { return a.watchers.add(f) }
+
+// watchers are those who want to know what changes. The zero value is nobody.
+type watchers struct {
+	mu  sync.Mutex
+	all []*func(string) // replaced, never changed
+}
+
+func (w *watchers) add(f func(session string)) (stop func()) {
 	p := &f
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.watchers = append(slices.Clip(a.watchers), p)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all = append(slices.Clip(w.all), p)
 	return func() {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.watchers = slices.DeleteFunc(slices.Clone(a.watchers), func(q *func(string)) bool { return q == p })
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.all = slices.DeleteFunc(slices.Clone(w.all), func(q *func(string)) bool { return q == p })
 	}
 }
 
-func (a *Agent) changed(session string) {
-	a.mu.Lock()
-	watchers := a.watchers
-	a.mu.Unlock()
-	for _, f := range watchers {
+func (w *watchers) tell(session string) {
+	w.mu.Lock()
+	all := w.all
+	w.mu.Unlock()
+	for _, f := range all {
 		(*f)(session)
 	}
 }

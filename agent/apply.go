@@ -37,7 +37,7 @@ func (s *Session) Apply(pos store.Pos, f store.Frame) error {
 		}
 	}
 	if s.turn != nil {
-		s.turn.clock.idle = s.asking() != nil
+		s.turn.clock.idle = s.turn.asking() != nil
 	}
 	s.Pos, s.Last = pos, f
 	s.Last.Events = nil
@@ -72,7 +72,7 @@ func (s *Session) event(pos store.Pos, f store.Frame, v any) error {
 			return fmt.Errorf("%T: %w", v, errPlace)
 		}
 		s.turn.brakes.nudged = s.turn.step
-		s.tell(llm.User, e.Text)
+		s.tell(e.Text)
 	case *StopAsked:
 		if s.turn != nil || len(s.waiting) > 0 {
 			s.stop = e
@@ -113,18 +113,19 @@ func (s *Session) start(f store.Frame, e *TurnStarted) error {
 
 // take moves the waiting messages up to saw into the history. Those that are to begin a turn stay
 // when one runs.
-func (s *Session) take(saw store.Pos, running bool) {
-	s.waiting = slices.DeleteFunc(s.waiting, func(m message) bool {
+func (k *talk) take(saw store.Pos, running bool) {
+	k.waiting = slices.DeleteFunc(k.waiting, func(m message) bool {
 		if m.at > saw || running && m.said.Busy == Queue {
 			return false
 		}
-		s.tell(llm.User, line(m.said))
+		k.tell(line(m.said))
 		return true
 	})
 }
 
-func (s *Session) tell(role llm.Role, text string) {
-	s.history = append(s.history, &llm.Message{Role: role, Text: text})
+// tell puts a message of a person, or of the program, into the history.
+func (k *talk) tell(text string) {
+	k.history = append(k.history, &llm.Message{Role: llm.User, Text: text})
 }
 
 func (s *Session) said(e *ModelSaid) error {
@@ -171,7 +172,7 @@ func (b *brakes) step(calls []*call) {
 }
 
 func (s *Session) decide(e *Decided) {
-	c := s.call(e.Call)
+	c := s.turn.call(e.Call)
 	if c == nil || c.asked == nil || c.decided != nil || c.expired || e.Digest != c.asked.Digest {
 		return // late: it was answered when it came
 	}
@@ -195,7 +196,7 @@ func (s *Session) progress(v any) error {
 	case *ToolFinished:
 		id = e.Call
 	}
-	c := s.call(id)
+	c := s.turn.call(id)
 	if c == nil || c.result != nil {
 		return errPlace
 	}
@@ -243,7 +244,7 @@ func (s *Session) end(pos store.Pos, e *TurnEnded) error {
 		s.take(pos, true) // what was said into the turn is stopped with it
 	}
 	if e.Reason != Completed {
-		s.tell(llm.User, note(string(e.Reason)))
+		s.tell(note(string(e.Reason)))
 	}
 	s.turn, s.stop = nil, nil
 	return nil

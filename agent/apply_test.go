@@ -46,7 +46,7 @@ func (w *world) people() {
 		w.append(StopAsked{bob})
 	case 3:
 		d := Decided{Call: "1.1.1", Digest: "d1", Yes: rapid.Bool().Draw(w.t, "yes"), By: bob}
-		if c := w.s.asking(); c != nil {
+		if c := w.s.turn.asking(); c != nil {
 			d.Call = c.ID
 		}
 		w.append(d)

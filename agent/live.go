@@ -16,9 +16,10 @@ import (
 // Its mu may be held while a frame is being written, so nothing that must be quick waits for it.
 // Agent.mu may be taken while it is held, never the other way round.
 type live struct {
-	id   string
-	refs int       // of those who hold or wait for mu, and of the worker; guarded by Agent.mu
-	used time.Time // when refs was last given back; guarded by Agent.mu
+	agent *Agent
+	id    string
+	refs  int       // of those who hold or wait for mu, and of the worker; guarded by Agent.mu
+	used  time.Time // when refs was last given back; guarded by Agent.mu
 
 	mu      sync.Mutex
 	s       Session
@@ -67,11 +68,20 @@ func (a *Agent) Live(session string) Live {
 }
 
 // show changes what Live returns.
-func (a *Agent) show(l *live, change func(*now)) {
+func (l *live) show(change func(*now)) {
 	l.now.mu.Lock()
 	change(&l.now)
 	l.now.mu.Unlock()
-	a.changed(l.id)
+	l.agent.watchers.tell(l.id)
+}
+
+// written returns what the model had written, and clears it.
+func (l *live) written() (text string) {
+	l.now.mu.Lock()
+	defer l.now.mu.Unlock()
+	text = string(l.now.text)
+	l.now.text = nil
+	return text
 }
 
 // get returns the session, locked and read from the log, and a function that gives it back.
@@ -79,7 +89,7 @@ func (a *Agent) get(ctx context.Context, id string) (*live, func(), error) {
 	a.mu.Lock()
 	l := a.sessions[id]
 	if l == nil {
-		l = &live{id: id, s: Session{ID: id}, cancel: func(error) {}}
+		l = &live{agent: a, id: id, s: Session{ID: id}, cancel: func(error) {}}
 		a.sessions[id] = l
 	}
 	l.refs++
@@ -90,7 +100,7 @@ func (a *Agent) get(ctx context.Context, id string) (*live, func(), error) {
 		a.put(l)
 	}
 	if l.s.Pos == 0 {
-		if err := a.catchUp(ctx, l); err != nil {
+		if err := l.catchUp(ctx); err != nil {
 			release()
 			return nil, nil, err
 		}
@@ -117,8 +127,8 @@ func (a *Agent) forget(before time.Time) {
 }
 
 // catchUp folds what the log has beyond the session's position.
-func (a *Agent) catchUp(ctx context.Context, l *live) error {
-	for e, err := range a.cfg.Log.Read(ctx, l.id, l.s.Pos) {
+func (l *live) catchUp(ctx context.Context) error {
+	for e, err := range l.agent.cfg.Log.Read(ctx, l.id, l.s.Pos) {
 		if err == nil {
 			err = l.s.Apply(e.Pos, e.Frame)
 		}
@@ -145,7 +155,7 @@ var (
 )
 
 // append writes events as one frame, f, and folds it. l is locked.
-func (a *Agent) append(ctx context.Context, l *live, f store.Frame, m mode, events ...any) error {
+func (l *live) append(ctx context.Context, f store.Frame, m mode, events ...any) error {
 	f.Events = make([]store.Event, len(events))
 	for i, v := range events {
 		e, err := Encode(v)
@@ -156,13 +166,13 @@ func (a *Agent) append(ctx context.Context, l *live, f store.Frame, m mode, even
 	}
 	for {
 		f.Due = dueAfter(&l.s, events)
-		err := a.write(ctx, l, f)
+		err := l.write(ctx, f)
 		switch {
 		case !errors.Is(err, store.ErrConflict):
 			return err
 		case m == unlessMoved:
 			return errMoved
-		case m == unlessFenced && l.s.owner != a.cfg.Replica:
+		case m == unlessFenced && l.s.owner != l.agent.cfg.Replica:
 			return errFenced
 		}
 	}
@@ -170,7 +180,8 @@ func (a *Agent) append(ctx context.Context, l *live, f store.Frame, m mode, even
 
 // work appends what the worker did or decided. The first such frame takes the session for this
 // replica; if another has taken it since, the worker is fenced.
-func (a *Agent) work(l *live, m mode, events ...any) error {
+func (l *live) work(m mode, events ...any) error {
+	a := l.agent
 	var f store.Frame
 	switch {
 	case l.s.owner == a.cfg.Replica:
@@ -179,28 +190,54 @@ func (a *Agent) work(l *live, m mode, events ...any) error {
 	default:
 		f.Claim = a.cfg.Replica
 	}
-	err := a.append(context.WithoutCancel(a.hard), l, f, m, events...) // that it happened must survive the shutdown
+	err := l.append(context.WithoutCancel(a.hard), f, m, events...) // that it happened must survive the shutdown
 	l.claimed = l.claimed || err == nil
 	return err
 }
 
 // write tries once to append f and to fold it. After a conflict the session is up to date.
-func (a *Agent) write(ctx context.Context, l *live, f store.Frame) error {
+func (l *live) write(ctx context.Context, f store.Frame) error {
 	f.Time = time.Now().UTC()
-	pos, err := a.cfg.Log.Append(ctx, l.id, l.s.Pos, f)
+	pos, err := l.agent.cfg.Log.Append(ctx, l.id, l.s.Pos, f)
 	switch {
 	case err == nil:
 		if err := l.s.Apply(pos, f); err != nil {
 			l.s = Session{ID: l.id}
 			return fmt.Errorf("session %s: %w", l.id, err)
 		}
-		a.changed(l.id)
+		l.agent.watchers.tell(l.id)
 	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrDuplicate):
-		if err := a.catchUp(ctx, l); err != nil {
+		if err := l.catchUp(ctx); err != nil {
 			return err
 		}
 	}
 	return err
+}
+
+// idle reports whether nothing is done and nothing is to be done in the session. l is locked.
+func (l *live) idle() bool {
+	if l.running {
+		return false
+	}
+	p, _, err := l.policy()
+	if err != nil {
+		return l.s.turn == nil && len(l.s.waiting) == 0
+	}
+	_, wait := l.s.Next(p).(Wait)
+	return wait
+}
+
+// policy returns what Next goes by now, and the settings behind it.
+func (l *live) policy() (Policy, Settings, error) {
+	a := l.agent
+	s, err := a.cfg.Settings(l.id)
+	s.Limits = s.Limits.WithDefaults()
+	return Policy{
+		Now:     time.Now(),
+		Replica: a.cfg.Replica,
+		Limits:  s.Limits,
+		Judge:   judge(a.cfg.Tools),
+	}, s, err
 }
 
 // dueAfter returns what s.Due will be when the events are folded.

@@ -64,7 +64,7 @@ func (s *Session) Next(p Policy) Action {
 	if s.stop != nil {
 		return EndTurn{Reason: Cancelled}
 	}
-	if c := s.asking(); c != nil {
+	if c := t.asking(); c != nil {
 		if p.Now.Before(c.asked.Expires) {
 			return Wait{}
 		}
@@ -134,7 +134,7 @@ func (s *Session) nextStep(p Policy, left time.Duration) Action {
 	t := s.turn
 	final := len(t.calls) == 0 && !t.reply.Partial
 	reason, detail := t.brake(p.Limits)
-	if final && (reason != "" || len(s.next()) == 0) {
+	if final && (reason != "" || len(s.next(true)) == 0) {
 		return t.finish() // words that came too late for this turn begin the next
 	}
 	if reason != "" {

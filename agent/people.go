@@ -31,7 +31,7 @@ func (a *Agent) Say(ctx context.Context, session, id string, said UserSaid) (Sai
 		}
 		events = []any{Opened{Format, settings.Workspace, settings.Dir}, said}
 	}
-	switch err := a.append(ctx, l, store.Frame{Key: id}, always, events...); {
+	switch err := l.append(ctx, store.Frame{Key: id}, always, events...); {
 	case errors.Is(err, store.ErrDuplicate):
 		a.start(l) // an earlier Say may have been cut off just after it wrote
 		return Said{Duplicate: true, Running: running}, nil
@@ -63,7 +63,7 @@ func (a *Agent) Decide(ctx context.Context, session string, d Decided) error {
 	}
 	d.Reason = a.cfg.Redact(d.Reason)
 	open := func() error {
-		c := l.s.asking()
+		c := l.s.turn.asking()
 		if c != nil && c.ID == d.Call && (d.Digest == "" || d.Digest == c.asked.Digest) && time.Now().Before(c.asked.Expires) {
 			d.Digest = c.asked.Digest
 			return nil
@@ -78,7 +78,7 @@ func (a *Agent) Decide(ctx context.Context, session string, d Decided) error {
 			return err
 		}
 		key := fmt.Sprintf("decided/%s/%s", d.Call, d.Digest)
-		err := a.append(ctx, l, store.Frame{Key: key}, unlessMoved, d)
+		err := l.append(ctx, store.Frame{Key: key}, unlessMoved, d)
 		switch {
 		case errors.Is(err, errMoved), errors.Is(err, store.ErrDuplicate):
 			continue // somebody else was first, or something else happened: look again
@@ -102,7 +102,7 @@ func (a *Agent) Stop(ctx context.Context, session, id string, by User) error {
 	if l.s.turn == nil && len(l.s.waiting) == 0 {
 		return ErrOver
 	}
-	switch err := a.append(ctx, l, store.Frame{Key: "stop/" + id}, always, StopAsked{by}); {
+	switch err := l.append(ctx, store.Frame{Key: "stop/" + id}, always, StopAsked{by}); {
 	case errors.Is(err, store.ErrDuplicate):
 		return nil
 	case err != nil:
@@ -123,11 +123,11 @@ func (a *Agent) Record(ctx context.Context, session, key string, shown store.Pos
 	}
 	defer release()
 	for {
-		free := shown == l.s.Pos && a.idle(l)
+		free := shown == l.s.Pos && l.idle()
 		if len(events) == 0 && (!free || l.s.Last.Free) {
 			return nil
 		}
-		err := a.write(ctx, l, store.Frame{Key: key, Free: free, Due: l.s.Due(), Events: events})
+		err := l.write(ctx, store.Frame{Key: key, Free: free, Due: l.s.Due(), Events: events})
 		switch {
 		case errors.Is(err, store.ErrConflict):
 			continue

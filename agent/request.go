@@ -18,7 +18,7 @@ func (s *Session) Request() *llm.Request {
 		Messages: slices.Clip(s.history),
 		Tools:    s.prompt.Tools,
 	}
-	for _, m := range s.next() {
+	for _, m := range s.next(s.turn != nil) {
 		r.Messages = append(r.Messages, &llm.Message{Role: llm.User, Text: line(m.said)})
 	}
 	return r

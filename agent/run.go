@@ -13,12 +13,16 @@ import (
 	"github.com/heddle-bot/heddle/tools"
 )
 
-// This file is what a worker does with the calls of a reply. The session is locked in each function,
-// but for what runs in unlocked.
+// A runner is a worker while it deals with the calls of a reply. The session is locked in each
+// method, but for what runs in unlocked.
+type runner struct {
+	*worker
+	settings Settings
+}
 
 // approval asks the people whether a call may run. A call that cannot work is not asked about.
-func (w *worker) approval(ctx context.Context, c Call, settings Settings, again bool) error {
-	tool, call, err := w.call(c, settings)
+func (w runner) approval(ctx context.Context, c Call, again bool) error {
+	tool, call, err := w.call(c)
 	if err != nil {
 		return err
 	}
@@ -28,18 +32,18 @@ func (w *worker) approval(ctx context.Context, c Call, settings Settings, again 
 	case ctx.Err() != nil:
 		return nil
 	case err != nil:
-		return w.work(w.l, unlessMoved, w.finished(c, tool, Failed, err.Error()))
+		return w.l.work(unlessMoved, w.finished(c, tool, Failed, err.Error()))
 	}
-	return w.work(w.l, unlessMoved, ApprovalAsked{
+	return w.l.work(unlessMoved, ApprovalAsked{
 		Call:      c.ID,
 		Tool:      tool.Name,
 		Title:     w.cfg.Redact(tool.Title(call.Args)),
 		Kind:      p.Kind,
 		Preview:   w.cfg.Redact(p.Text),
-		Dir:       settings.Dir,
+		Dir:       w.settings.Dir,
 		Digest:    p.Digest,
-		Expires:   time.Now().Add(settings.Limits.Approval).UTC(),
-		Approvers: settings.Approvers,
+		Expires:   time.Now().Add(w.settings.Limits.Approval).UTC(),
+		Approvers: w.settings.Approvers,
 		Again:     again,
 	})
 }
@@ -71,14 +75,14 @@ const maxParallel = 8
 
 // run runs calls, together. A call that a person approved runs only if it would still do what the
 // person saw.
-func (w *worker) run(ctx context.Context, do RunTools, settings Settings) error {
+func (w runner) run(ctx context.Context, do RunTools) error {
 	if !w.claimSlot(ctx) {
 		return nil
 	}
 	jobs := make([]*job, len(do.Calls))
 	var started []any
 	for i, c := range do.Calls {
-		tool, call, err := w.call(c, settings)
+		tool, call, err := w.call(c)
 		if err != nil {
 			return err
 		}
@@ -94,21 +98,21 @@ func (w *worker) run(ctx context.Context, do RunTools, settings Settings) error 
 			return nil
 		}
 		if err != nil || p.Digest != do.Asked.Digest {
-			return w.approval(ctx, j.Call, settings, true)
+			return w.approval(ctx, j.Call, true)
 		}
 		j.args.Digest = do.Asked.Digest
 	}
-	if err := w.work(w.l, unlessMoved, started...); err != nil {
+	if err := w.l.work(unlessMoved, started...); err != nil {
 		return err
 	}
 	ctx, cancel := w.toolContext(ctx, do.Left)
 	defer cancel()
 	w.unlocked(func() { w.together(ctx, jobs) })
-	return w.work(w.l, unlessFenced, w.results(ctx, jobs)...)
+	return w.l.work(unlessFenced, w.results(ctx, jobs)...)
 }
 
 // toolContext ends with ctx's cause, but for a shutdown: then tools have the time of grace.
-func (w *worker) toolContext(ctx context.Context, left time.Duration) (context.Context, func()) {
+func (w runner) toolContext(ctx context.Context, left time.Duration) (context.Context, func()) {
 	tools, cancel := context.WithCancelCause(w.hard)
 	stop := context.AfterFunc(ctx, func() {
 		if cause := context.Cause(ctx); !errors.Is(cause, errShutdown) {
@@ -119,7 +123,7 @@ func (w *worker) toolContext(ctx context.Context, left time.Duration) (context.C
 	return tools, func() { stop(); done(); cancel(nil) }
 }
 
-func (w *worker) together(ctx context.Context, jobs []*job) {
+func (w runner) together(ctx context.Context, jobs []*job) {
 	var wg sync.WaitGroup
 	limit := make(chan struct{}, maxParallel)
 	for _, j := range jobs {
@@ -133,13 +137,13 @@ func (w *worker) together(ctx context.Context, jobs []*job) {
 }
 
 // do runs one call and shows that it runs.
-func (w *worker) do(ctx context.Context, j *job) {
+func (w runner) do(ctx context.Context, j *job) {
 	begin := time.Now()
 	title := w.cfg.Redact(j.tool.Title(j.args.Args))
-	w.show(w.l, func(n *now) { n.calls = append(n.calls, LiveCall{ID: j.ID, Title: title, Since: begin}) })
+	w.l.show(func(n *now) { n.calls = append(n.calls, LiveCall{ID: j.ID, Title: title, Since: begin}) })
 	j.args.Progress = func(tail string) {
 		tail = w.cfg.Redact(tail)
-		w.show(w.l, func(n *now) {
+		w.l.show(func(n *now) {
 			for i := range n.calls {
 				if n.calls[i].ID == j.ID {
 					n.calls[i].Tail = tail
@@ -153,18 +157,14 @@ func (w *worker) do(ctx context.Context, j *job) {
 	if errors.As(j.err, &fault) || errors.Is(j.err, tools.ErrAbandoned) {
 		w.cfg.Logger.Error("tool is at fault", "session", w.l.id, "call", j.ID, "tool", j.tool.Name, "err", j.err)
 	}
-	w.show(w.l, func(n *now) {
+	w.l.show(func(n *now) {
 		n.calls = slices.DeleteFunc(n.calls, func(c LiveCall) bool { return c.ID == j.ID })
 	})
 }
 
 // results returns the events of finished jobs, in the model's order.
-func (w *worker) results(ctx context.Context, jobs []*job) []any {
-	settings, err := w.cfg.Settings(w.l.id)
-	limit := settings.Limits.WithDefaults().Output
-	if err != nil {
-		limit = Limits{}.WithDefaults().Output
-	}
+func (w runner) results(ctx context.Context, jobs []*job) []any {
+	limit := w.settings.Limits.Output
 	var events []any
 	for _, j := range jobs {
 		status, text := j.outcome(context.Cause(ctx))
@@ -234,7 +234,7 @@ func (w *worker) refusal(do Refuse) ToolFinished {
 
 // shorten keeps the whole of text as an artefact and returns what the model is shown of it. Should
 // the artefact fail to be kept, the model is told only that there was more.
-func (w *worker) shorten(ctx context.Context, text string, limit int) (shown, name string) {
+func (w runner) shorten(ctx context.Context, text string, limit int) (shown, name string) {
 	if w.cfg.Artefacts != nil {
 		var err error
 		name, err = w.cfg.Artefacts.PutArtefact(context.WithoutCancel(ctx), []byte(text))
@@ -247,7 +247,7 @@ func (w *worker) shorten(ctx context.Context, text string, limit int) (shown, na
 }
 
 // call returns the tool that c names and what it gets.
-func (w *worker) call(c Call, settings Settings) (*tools.Tool, tools.Call, error) {
+func (w runner) call(c Call) (*tools.Tool, tools.Call, error) {
 	tool, args, err := w.cfg.Tools.Check(c.Tool, c.Args)
 	if err != nil {
 		return nil, tools.Call{}, err // Next has seen that it is valid
@@ -257,9 +257,9 @@ func (w *worker) call(c Call, settings Settings) (*tools.Tool, tools.Call, error
 		ID:      c.ID,
 		Session: w.l.id,
 		Args:    args,
-		Dir:     settings.Dir,
-		Hidden:  settings.Hidden,
-		Seen:    w.l.s.lookedAt(),
+		Dir:     w.settings.Dir,
+		Hidden:  w.settings.Hidden,
+		Seen:    maps.Clone(w.l.s.files.seen),
 		Artefact: func(name string) ([]byte, error) {
 			if !own[name] || w.cfg.Artefacts == nil {
 				return nil, fmt.Errorf("artefact %s: %w", name, fs.ErrNotExist)

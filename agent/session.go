@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"maps"
 	"time"
 
 	"github.com/heddle-bot/heddle/agent/llm"
@@ -15,15 +14,20 @@ type Session struct {
 	Last store.Frame // the newest frame, without its events
 	Pos  store.Pos   // of the newest frame
 
-	owner   string // the newest Claim
-	opened  *Opened
-	prompt  Prompted
+	owner  string // the newest Claim
+	opened *Opened
+	prompt Prompted
+	talk
+	turn  *turn      // that runs, or nil
+	turns int        // so far
+	stop  *StopAsked // for the turn that runs or is about to
+	files memory
+}
+
+// talk is what people and model say to each other.
+type talk struct {
 	history []*llm.Message // what the model has been told, and said
 	waiting []message      // said by people, not yet taken in
-	turn    *turn          // that runs, or nil
-	turns   int            // so far
-	stop    *StopAsked     // for the turn that runs or is about to
-	files   memory
 }
 
 // A message is a UserSaid in its place.
@@ -77,28 +81,20 @@ type clock struct {
 	idle   bool // waits for a person since mark
 }
 
-// Turn returns the number of the running turn, or 0.
-func (s *Session) Turn() int {
-	if s.turn == nil {
-		return 0
-	}
-	return s.turn.Turn
-}
-
 // Due returns when the session wants a look though nobody speaks, or the zero time.
 func (s *Session) Due() time.Time {
-	if c := s.asking(); c != nil {
+	if c := s.turn.asking(); c != nil {
 		return c.asked.Expires
 	}
 	return time.Time{}
 }
 
-// asking returns the call that waits for a person, or nil.
-func (s *Session) asking() *call {
-	if s.turn == nil {
+// asking returns the call that waits for a person, or nil. t may be nil.
+func (t *turn) asking() *call {
+	if t == nil {
 		return nil
 	}
-	for _, c := range s.turn.calls {
+	for _, c := range t.calls {
 		if c.result == nil {
 			if c.asked != nil && c.decided == nil && !c.expired {
 				return c
@@ -109,12 +105,12 @@ func (s *Session) asking() *call {
 	return nil
 }
 
-// call returns the call of that id in the running turn's latest reply, or nil.
-func (s *Session) call(id string) *call {
-	if s.turn == nil {
+// call returns the call of that id in the turn's latest reply, or nil. t may be nil.
+func (t *turn) call(id string) *call {
+	if t == nil {
 		return nil
 	}
-	for _, c := range s.turn.calls {
+	for _, c := range t.calls {
 		if c.ID == id {
 			return c
 		}
@@ -135,12 +131,12 @@ func (t *turn) open() []*call {
 
 // next returns the messages that a request made now would take in, beside the history. While a turn
 // runs those that are to begin a turn of their own stay.
-func (s *Session) next() []message {
-	if s.turn == nil {
-		return s.waiting
+func (k *talk) next(running bool) []message {
+	if !running {
+		return k.waiting
 	}
 	var taken []message
-	for _, m := range s.waiting {
+	for _, m := range k.waiting {
 		if m.said.Busy != Queue {
 			taken = append(taken, m)
 		}
@@ -167,6 +163,3 @@ func (m *memory) remember(f *ToolFinished) {
 		m.artefacts[f.Artefact] = true
 	}
 }
-
-// lookedAt returns a copy of what the session has seen, for a call that outlives the lock on it.
-func (s *Session) lookedAt() map[string]string { return maps.Clone(s.files.seen) }

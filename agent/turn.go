@@ -24,7 +24,7 @@ func (w *worker) begin(settings Settings, fault error) error {
 	if fault == nil && !prompt.equal(l.s.prompt) {
 		events = append(events, prompt)
 	}
-	if err := w.work(l, unlessMoved, events...); err != nil {
+	if err := l.work(unlessMoved, events...); err != nil {
 		return err
 	}
 	w.cfg.Logger.Info("turn started", "session", l.id, "turn", start.Turn, "model", start.Model)
@@ -57,7 +57,7 @@ func (w *worker) end(do EndTurn) error {
 	if do.Reason == Cancelled {
 		e.By = l.s.stop.By
 	}
-	if err := w.work(l, unlessMoved, append(events, e)...); err != nil {
+	if err := l.work(unlessMoved, append(events, e)...); err != nil {
 		return err
 	}
 	w.cfg.Logger.Info("turn ended", "session", l.id, "turn", e.Turn, "reason", e.Reason, "steps", e.Steps, "tokens", e.Usage.Total())
@@ -79,7 +79,7 @@ func (w *worker) ask(ctx context.Context, do AskModel, settings Settings) error 
 	var err error
 	w.unlocked(func() { reply, err = settings.Model.Generate(ctx, request, w.emit) })
 	l.asking = false
-	partial := w.written()
+	partial := l.written()
 	if err != nil {
 		return w.unanswered(context.Cause(ctx), err, ModelSaid{Turn: turn, Step: step, Saw: saw, Text: partial, Partial: true})
 	}
@@ -92,7 +92,7 @@ func (w *worker) ask(ctx context.Context, do AskModel, settings Settings) error 
 		id := fmt.Sprintf("%d.%d.%d", turn, step, i+1)
 		said.Calls = append(said.Calls, Call{id, c.ID, c.Name, c.Args})
 	}
-	return w.work(l, unlessFenced, said)
+	return l.work(unlessFenced, said)
 }
 
 // unanswered deals with a request that brought no whole reply. What a person or the clock cut off is
@@ -105,12 +105,12 @@ func (w *worker) unanswered(cause, err error, partial ModelSaid) error {
 		if partial.Text == "" {
 			return nil
 		}
-		return w.work(w.l, unlessFenced, partial, Nudged{partial.Turn, "new message", note("new message")})
+		return w.l.work(unlessFenced, partial, Nudged{partial.Turn, "new message", note("new message")})
 	case errors.Is(cause, errStop), errors.Is(cause, errTimeUp):
 		if partial.Text == "" {
 			return nil
 		}
-		return w.work(w.l, unlessFenced, partial)
+		return w.l.work(unlessFenced, partial)
 	}
 	return w.end(failure(err, w.cfg.Redact))
 }
@@ -133,21 +133,12 @@ func failure(err error, redact func(string) string) EndTurn {
 
 // emit takes what the model is writing, for people to watch.
 func (w *worker) emit(d llm.Delta) {
-	w.show(w.l, func(n *now) {
+	w.l.show(func(n *now) {
 		if d.Restart {
 			n.text = n.text[:0]
 		}
 		n.text = append(n.text, d.Text...)
 	})
-}
-
-// written returns what the model had written, and clears it.
-func (w *worker) written() (text string) {
-	w.l.now.mu.Lock()
-	defer w.l.now.mu.Unlock()
-	text = string(w.l.now.text)
-	w.l.now.text = nil
-	return text
 }
 
 // prompt returns what the model is told beside the conversation.

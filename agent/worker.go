@@ -58,7 +58,7 @@ func (a *Agent) serve(l *live) {
 	defer func() {
 		w.leave()
 		a.put(l)
-		a.changed(l.id)
+		a.watchers.tell(l.id)
 	}()
 	for w.step() {
 	}
@@ -80,36 +80,12 @@ func (w *worker) leave() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.running = false
-	if !w.cfg.Audience && !l.s.Last.Free && w.idle(l) {
+	if !w.cfg.Audience && !l.s.Last.Free && l.idle() {
 		f := store.Frame{Free: true, Due: l.s.Due()}
-		if err := w.write(context.WithoutCancel(w.hard), l, f); err != nil {
+		if err := l.write(context.WithoutCancel(w.hard), f); err != nil {
 			w.cfg.Logger.Error("session not freed", "session", l.id, "err", err)
 		}
 	}
-}
-
-// idle reports whether nothing is done and nothing is to be done in the session. l is locked.
-func (a *Agent) idle(l *live) bool {
-	if l.running {
-		return false
-	}
-	p, _, err := a.policy(l)
-	if err != nil {
-		return l.s.turn == nil && len(l.s.waiting) == 0
-	}
-	_, wait := l.s.Next(p).(Wait)
-	return wait
-}
-
-func (a *Agent) policy(l *live) (Policy, Settings, error) {
-	s, err := a.cfg.Settings(l.id)
-	s.Limits = s.Limits.WithDefaults()
-	return Policy{
-		Now:     time.Now(),
-		Replica: a.cfg.Replica,
-		Limits:  s.Limits,
-		Judge:   judge(a.cfg.Tools),
-	}, s, err
 }
 
 // step does one thing. It reports whether there may be another to do.
@@ -156,7 +132,7 @@ func (w *worker) once() (more bool, err error) {
 	l := w.l
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p, settings, fault := w.policy(l)
+	p, settings, fault := l.policy()
 	do := l.s.Next(p)
 	if _, wait := do.(Wait); wait {
 		return false, nil
@@ -168,7 +144,7 @@ func (w *worker) once() (more bool, err error) {
 		return true, w.end(EndTurn{Reason: Broken, Detail: fault.Error()})
 	}
 	if l.s.owner != w.cfg.Replica {
-		return true, w.work(l, unlessMoved) // takes the session before anything is done for it
+		return true, l.work(unlessMoved) // takes the session before anything is done for it
 	}
 	ctx, cancel := context.WithCancelCause(w.soft)
 	defer cancel(nil)
@@ -178,15 +154,15 @@ func (w *worker) once() (more bool, err error) {
 	case AskModel:
 		return true, w.ask(ctx, do, settings)
 	case RunTools:
-		return true, w.run(ctx, do, settings)
+		return true, runner{w, settings}.run(ctx, do)
 	case AskPerson:
-		return true, w.approval(ctx, do.Call, settings, false)
+		return true, runner{w, settings}.approval(ctx, do.Call, false)
 	case Expire:
-		return true, w.work(l, unlessMoved, ApprovalExpired{do.Call.ID})
+		return true, l.work(unlessMoved, ApprovalExpired{do.Call.ID})
 	case Refuse:
-		return true, w.work(l, unlessMoved, w.refusal(do))
+		return true, l.work(unlessMoved, w.refusal(do))
 	case Nudge:
-		return true, w.work(l, unlessMoved, Nudged{l.s.turn.Turn, do.Kind, note(do.Kind)})
+		return true, l.work(unlessMoved, Nudged{l.s.turn.Turn, do.Kind, note(do.Kind)})
 	case EndTurn:
 		return true, w.end(do)
 	}
@@ -213,13 +189,13 @@ func (w *worker) claimSlot(ctx context.Context) bool {
 	default:
 	}
 	w.unlocked(func() {
-		w.show(w.l, func(n *now) { n.queued = true })
+		w.l.show(func(n *now) { n.queued = true })
 		select {
 		case w.slots <- struct{}{}:
 			w.slot = true
 		case <-ctx.Done():
 		}
-		w.show(w.l, func(n *now) { n.queued = false })
+		w.l.show(func(n *now) { n.queued = false })
 	})
 	return false // others may have written meanwhile
 }
