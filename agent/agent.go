@@ -132,14 +132,15 @@ func (a *Agent) Run(ctx context.Context) error {
 	return err
 }
 
-// Limits of tend: how often it looks for what has come due, and how long an idle session stays in
-// memory, so that a lively thread is not read from the log at each message.
+// Limits of tend: how often it looks for what wants a worker; how long an idle session stays in
+// memory, so that a lively thread is not read from the log at each message, and how long it is left
+// alone after the log has failed.
 const (
 	look   = time.Second
 	linger = 10 * time.Second
 )
 
-// tend wakes the sessions that are open, and later those that come due, until ctx ends.
+// tend wakes the sessions that are open, and later those that want it, until ctx ends.
 func (a *Agent) tend(ctx context.Context) error {
 	tick := time.NewTicker(look)
 	defer tick.Stop()
@@ -148,7 +149,7 @@ func (a *Agent) tend(ctx context.Context) error {
 			if err != nil && ctx.Err() == nil {
 				return fmt.Errorf("looking for open sessions: %w", err)
 			}
-			if err == nil && (all || a.due(id, time.Now())) {
+			if err == nil && (all || a.due(id)) {
 				a.wake(id)
 			}
 			if err == nil && all {

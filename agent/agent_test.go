@@ -276,45 +276,6 @@ func TestInterrupt(t *testing.T) {
 	})
 }
 
-func TestStopKeepsWhatWasWritten(t *testing.T) {
-	play(t, func(s *stage) {
-		s.model.says("once upon a time", time.Minute)
-		s.model.says("yes?", 0)
-		s.start()
-		s.say("m1", "tell me a story")
-		require.NoError(t, s.agent.Stop(t.Context(), thread, "s1", bob))
-		synctest.Wait()
-		end := events[agent.TurnEnded](s)[0]
-		require.Equal(t, agent.Cancelled, end.Reason)
-		require.Equal(t, bob, end.By)
-		require.Equal(t, "once upo", end.Text)
-		require.ErrorIs(t, s.agent.Stop(t.Context(), thread, "s2", bob), agent.ErrOver)
-
-		s.say("m2", "go on")
-		r := s.model.asked[1]
-		require.Equal(t, "once upo", r.Messages[1].Text, "what was shown is in the history")
-		require.Contains(t, r.Messages[2].Text, "stopped")
-	})
-}
-
-func TestStopEndsTools(t *testing.T) {
-	play(t, func(s *stage) {
-		s.tool("long", tools.Query, func(ctx context.Context, _ tools.Call, _ string) (tools.Result, error) {
-			<-ctx.Done()
-			return tools.Result{Text: "so far"}, ctx.Err()
-		})
-		s.model.calls("long a", "bad b")
-		s.start()
-		s.say("m1", "go")
-		require.Len(t, s.agent.Live(thread).Calls, 1)
-		require.NoError(t, s.agent.Stop(t.Context(), thread, "s1", alice))
-		synctest.Wait()
-		require.Equal(t, []string{"1.1.1 stopped", "1.1.2 not_started"}, s.statuses())
-		require.Contains(t, events[agent.ToolFinished](s)[0].Text, "so far")
-		require.Equal(t, []agent.Reason{agent.Cancelled}, s.ended())
-	})
-}
-
 func TestFailuresAreResults(t *testing.T) {
 	play(t, func(s *stage) {
 		s.tool("crash", tools.Query, func(context.Context, tools.Call, string) (tools.Result, error) { panic("boom") })
@@ -350,23 +311,3 @@ func TestModelFailures(t *testing.T) {
 }
 
 func newLog() store.Log { return storetest.NewMemory() }
-
-// TestStopDeliveredAgain shows that a stop stops once, also across a restart.
-func TestStopDeliveredAgain(t *testing.T) {
-	play(t, func(s *stage) {
-		s.model.says("once upon a time", time.Minute)
-		s.model.says("hello", time.Minute)
-		s.start()
-		s.say("m1", "a story")
-		require.NoError(t, s.agent.Stop(t.Context(), thread, "s1", bob))
-		synctest.Wait()
-		s.say("m2", "hi")
-		s.halt()
-		s.model.says("hello", time.Minute)
-		s.start()
-		require.NoError(t, s.agent.Stop(t.Context(), thread, "s1", bob))
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		require.Equal(t, []agent.Reason{agent.Cancelled, agent.Completed}, s.ended())
-	})
-}

@@ -75,10 +75,10 @@ func (s *Session) event(pos store.Pos, f store.Frame, v any) error {
 		s.tell(e.Text)
 	case *StopAsked:
 		if s.turn != nil || len(s.waiting) > 0 {
-			s.stop = e
+			s.stop = &stop{pos, e.By}
 		}
 	case *TurnEnded:
-		err = s.end(pos, e)
+		err = s.end(e)
 	case *Decided:
 		s.decide(e)
 	default:
@@ -235,13 +235,13 @@ func (s *Session) settle() {
 	}
 }
 
-func (s *Session) end(pos store.Pos, e *TurnEnded) error {
+func (s *Session) end(e *TurnEnded) error {
 	t := s.turn
 	if t == nil || e.Turn != t.Turn || len(t.open()) > 0 {
 		return errPlace
 	}
-	if e.Reason == Cancelled {
-		s.take(pos, true) // what was said into the turn is stopped with it
+	if e.Reason == Cancelled && s.stop != nil {
+		s.take(s.stop.at, true) // what was said into the turn is stopped with it, what came after is not
 	}
 	if e.Reason != Completed {
 		s.tell(note(string(e.Reason)))

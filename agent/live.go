@@ -26,6 +26,7 @@ type live struct {
 	running bool                    // a worker is on it
 	claimed bool                    // and the log says so
 	asking  bool                    // and it waits for the model
+	retry   time.Time               // no worker before this
 	cancel  context.CancelCauseFunc // ends what the worker waits for; never nil
 
 	now now // has a lock of its own: people watch while a frame is being written

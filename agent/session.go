@@ -18,9 +18,9 @@ type Session struct {
 	opened *Opened
 	prompt Prompted
 	talk
-	turn  *turn      // that runs, or nil
-	turns int        // so far
-	stop  *StopAsked // for the turn that runs or is about to
+	turn  *turn // that runs, or nil
+	turns int   // so far
+	stop  *stop // of the turn that runs or is about to
 	files memory
 }
 
@@ -28,6 +28,12 @@ type Session struct {
 type talk struct {
 	history []*llm.Message // what the model has been told, and said
 	waiting []message      // said by people, not yet taken in
+}
+
+// A stop is a StopAsked in its place.
+type stop struct {
+	at store.Pos
+	by User
 }
 
 // A message is a UserSaid in its place.

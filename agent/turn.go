@@ -55,7 +55,7 @@ func (w *worker) end(do EndTurn) error {
 		Text:   t.text,
 	}
 	if do.Reason == Cancelled {
-		e.By = l.s.stop.By
+		e.By = l.s.stop.by
 	}
 	if err := l.work(unlessMoved, append(events, e)...); err != nil {
 		return err
@@ -75,10 +75,10 @@ func (w *worker) ask(ctx context.Context, do AskModel, settings Settings) error 
 	ctx, cancel := context.WithTimeoutCause(ctx, do.Left, errTimeUp)
 	defer cancel()
 	l.asking = true
+	defer func() { l.asking = false }()
 	var reply *llm.Reply
 	var err error
 	w.unlocked(func() { reply, err = settings.Model.Generate(ctx, request, w.emit) })
-	l.asking = false
 	partial := l.written()
 	if err != nil {
 		return w.unanswered(context.Cause(ctx), err, ModelSaid{Turn: turn, Step: step, Saw: saw, Text: partial, Partial: true})

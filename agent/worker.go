@@ -29,15 +29,15 @@ func (a *Agent) wake(id string) {
 	a.start(l)
 }
 
-// due reports whether a session of Log.Open wants a worker: it has come due, or it is not known here.
-func (a *Agent) due(id string, now time.Time) bool {
+// due reports whether a session of Log.Open wants a worker: something has come due, or an earlier
+// worker had to leave it because the log failed.
+func (a *Agent) due(id string) bool {
 	l, release, err := a.get(a.soft, id)
 	if err != nil {
 		return false // told when it was woken
 	}
 	defer release()
-	d := l.s.Due()
-	return !l.running && !d.IsZero() && !d.After(now)
+	return !l.idle() && !l.running && time.Now().After(l.retry)
 }
 
 // start starts the session's worker unless it runs, or the agent does not. l is locked.
@@ -113,15 +113,17 @@ func (w *worker) step() (more bool) {
 }
 
 // broken ends the turn after a fault of our own, so that the people hear of it. If even that cannot
-// be written the session stays as the log has it, and the next start finds it open.
+// be written the session stays as the log has it, and is looked at again later.
 func (w *worker) broken(cause error) bool {
 	w.l.mu.Lock()
 	defer w.l.mu.Unlock()
 	if w.l.s.turn == nil {
+		w.l.retry = time.Now().Add(linger)
 		return false
 	}
 	if err := w.end(EndTurn{Reason: Broken, Detail: w.cfg.Redact(cause.Error())}); err != nil {
-		w.cfg.Logger.Error("turn not ended", "session", w.l.id, "err", err)
+		w.cfg.Logger.Error("turn not ended, to be tried again", "session", w.l.id, "err", err)
+		w.l.retry = time.Now().Add(linger)
 		return false
 	}
 	return true

@@ -29,7 +29,7 @@ func (l look) card(t *turn, k *card) Message {
 		return m
 	}
 	m.Text = strings.Join(append(lines, l.question(a)), "\n")
-	if t.stopping {
+	if t.stopping > 0 {
 		return m
 	}
 	value := k.call.ID + " " + a.Digest

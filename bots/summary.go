@@ -36,7 +36,7 @@ func (l look) progress(t *turn, live agent.Live) Message {
 		text += "\n" + l.md("> "+strings.ReplaceAll(said, "\n", "\n> "))
 	}
 	m := Message{Class: Progress, Text: text}
-	if !t.stopping {
+	if t.stopping == 0 {
 		m.Buttons = []Button{{Label: "Stop", Action: Stop, Value: strconv.Itoa(t.n)}}
 	}
 	return m
@@ -45,7 +45,7 @@ func (l look) progress(t *turn, live agent.Live) Message {
 // doing says what the turn is at.
 func doing(t *turn, live agent.Live, now time.Time) string {
 	switch {
-	case t.stopping:
+	case t.stopping > 0:
 		return "Stopping…"
 	case live.Queued:
 		return "Waiting in line: I am busy in other threads."

@@ -31,8 +31,8 @@ type turn struct {
 	till     time.Time // when it ended
 	waited   time.Duration
 	calls    []*call
-	marks    []mark // cards and notices in the order in which they came up
-	stopping bool
+	marks    []mark    // cards and notices in the order in which they came up
+	stopping store.Pos // of the latest StopAsked, or 0
 	ended    *agent.TurnEnded
 }
 
@@ -181,11 +181,11 @@ func (s *state) progress(t *turn, at store.Entry, v any) {
 			t.close(c.card(), at.Time)
 		}
 	case *agent.StopAsked:
-		t.stopping = true
+		t.stopping = at.Pos
 	case *agent.TurnEnded:
 		t.ended, t.till = e, at.Time
 		if e.Reason == agent.Cancelled {
-			s.drop()
+			s.drop(t.stopping)
 		}
 	}
 }
@@ -202,10 +202,10 @@ func (s *state) take(saw store.Pos, running bool) {
 	})
 }
 
-// drop ends what was said into a turn that a person stopped.
-func (s *state) drop() {
+// drop ends what had been said into a turn up to its stop. What was said after that begins a turn.
+func (s *state) drop(stop store.Pos) {
 	s.waiting = slices.DeleteFunc(s.waiting, func(m *said) bool {
-		if m.busy == agent.Queue {
+		if m.busy == agent.Queue || m.pos > stop {
 			return false
 		}
 		m.fate = dropped
