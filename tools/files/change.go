@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
 
@@ -111,14 +112,35 @@ func (ch *changer) run(ctx context.Context, tool string, call tools.Call, c chan
 	if err != nil {
 		return tools.Result{}, err
 	}
+	diff, err := now.diff(content)
+	if err != nil {
+		return tools.Result{}, err
+	}
 	if err := ch.replace(w, now, content); err != nil {
 		return tools.Result{}, err
 	}
 	return tools.Result{
 		Text: said,
-		Note: size(int64(len(content))),
+		Note: lines(diff),
 		Seen: map[string]string{now.rel: digest(content)},
 	}, nil
+}
+
+// lines counts what a unified diff of one file adds and takes away: "+3 −1".
+func lines(diff string) string {
+	var added, removed int
+	inHunk := false
+	for line := range strings.Lines(diff) {
+		switch {
+		case strings.HasPrefix(line, "@@"):
+			inHunk = true
+		case inHunk && line[0] == '+':
+			added++
+		case inHunk && line[0] == '-':
+			removed++
+		}
+	}
+	return fmt.Sprintf("+%d −%d", added, removed)
 }
 
 // load looks at the file that is to be changed.

@@ -225,3 +225,14 @@ func TestLocks(t *testing.T) {
 	unlock()
 	require.Empty(t, l.held)
 }
+
+func TestLines(t *testing.T) {
+	for diff, want := range map[string]string{
+		"": "+0 −0",
+		"--- a\n+++ b\n@@ -1,2 +1,3 @@\n one\n-two\n+2\n+3\n":       "+2 −1",
+		"--- a\n+++ b\n@@ -1 +1 @@\n---- a\n++++ b\n":               "+1 −1", // the content looks like a header
+		"--- a\n+++ b\n@@ -1 +1 @@\n-a\n\\ No newline at end\n+b\n": "+1 −1",
+	} {
+		require.Equal(t, want, lines(diff), diff)
+	}
+}
