@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -125,7 +126,7 @@ func (k *talk) take(saw store.Pos, running bool) {
 
 // tell puts a message of a person, or of the program, into the history.
 func (k *talk) tell(text string) {
-	k.history = append(k.history, &llm.Message{Role: llm.User, Text: text})
+	k.history = append(k.history, &llm.Message{Role: llm.User, Text: k.masked(text)})
 }
 
 func (s *Session) said(e *ModelSaid) error {
@@ -140,10 +141,14 @@ func (s *Session) said(e *ModelSaid) error {
 		t.text = e.Text
 	}
 	t.calls = nil
-	m := &llm.Message{Role: llm.Assistant, Text: e.Text, Reasoning: e.Reasoning, Raw: e.Raw}
+	m := &llm.Message{Role: llm.Assistant, Text: s.masked(e.Text), Reasoning: s.masked(e.Reasoning)}
+	if raw := string(e.Raw); s.masked(raw) == raw {
+		m.Raw = e.Raw // else it cannot be played back
+	}
 	for _, c := range e.Calls {
 		t.calls = append(t.calls, &call{Call: c})
-		m.Calls = append(m.Calls, llm.Call{ID: c.Provider, Name: c.Tool, Args: c.Args})
+		args := json.RawMessage(s.masked(string(c.Args)))
+		m.Calls = append(m.Calls, llm.Call{ID: c.Provider, Name: c.Tool, Args: args})
 	}
 	if e.Text != "" || len(e.Calls) > 0 {
 		s.history = append(s.history, m)
@@ -219,20 +224,25 @@ func (s *Session) progress(v any) error {
 
 // settle puts the results of a step into the history, in the model's order.
 func (s *Session) settle() {
-	failed := true
 	for _, c := range s.turn.calls {
-		s.history = append(s.history, &llm.Message{Role: llm.ToolRole, CallID: c.Provider, Text: observation(c)})
-		switch c.result.Status {
-		case Failed, Invalid, Refused, TimedOut:
-		default:
-			failed = false
+		text := s.masked(observation(c))
+		s.history = append(s.history, &llm.Message{Role: llm.ToolRole, CallID: c.Provider, Text: text})
+	}
+	s.turn.brakes.settle(s.turn.calls)
+}
+
+// settle counts how many steps in a row have brought nothing.
+func (b *brakes) settle(calls []*call) {
+	all := func(statuses ...Status) bool {
+		return !slices.ContainsFunc(calls, func(c *call) bool { return !slices.Contains(statuses, c.result.Status) })
+	}
+	count := func(n *int, more bool) {
+		if *n++; !more {
+			*n = 0
 		}
 	}
-	if failed {
-		s.turn.brakes.failing++
-	} else {
-		s.turn.brakes.failing = 0
-	}
+	count(&b.failing, all(Failed, Invalid, Refused, TimedOut))
+	count(&b.refused, all(Refused))
 }
 
 func (s *Session) end(e *TurnEnded) error {
@@ -243,8 +253,8 @@ func (s *Session) end(e *TurnEnded) error {
 	if e.Reason == Cancelled && s.stop != nil {
 		s.take(s.stop.at, true) // what was said into the turn is stopped with it, what came after is not
 	}
-	if e.Reason != Completed {
-		s.tell(note(string(e.Reason)))
+	if e.Note != "" {
+		s.tell(e.Note)
 	}
 	s.turn, s.stop = nil, nil
 	return nil

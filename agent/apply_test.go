@@ -43,7 +43,7 @@ func (w *world) people() {
 		busy := rapid.SampledFrom([]Busy{"", Steer, Queue, Interrupt}).Draw(w.t, "busy")
 		w.append(UserSaid{By: alice, Text: fmt.Sprintf("word %d.", w.said), Busy: busy})
 	case 2:
-		w.append(StopAsked{bob})
+		w.append(StopAsked{By: bob})
 	case 3:
 		d := Decided{Call: "1.1.1", Digest: "d1", Yes: rapid.Bool().Draw(w.t, "yes"), By: bob}
 		if c := w.s.turn.asking(); c != nil {

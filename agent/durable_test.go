@@ -162,7 +162,7 @@ func TestTurnsWaitInLine(t *testing.T) {
 		require.NoError(t, err)
 		synctest.Wait()
 		require.True(t, s.agent.Live(thread).Queued)
-		require.NoError(t, s.agent.Stop(t.Context(), thread, "s1", bob), "who waits in line can be stopped at once")
+		require.NoError(t, s.agent.Stop(t.Context(), thread, "s1", agent.StopAsked{By: bob}), "who waits in line can be stopped at once")
 		synctest.Wait()
 		require.Equal(t, []agent.Reason{agent.Completed, agent.Cancelled}, s.ended())
 	})

@@ -166,7 +166,8 @@ type ToolFinished struct {
 
 // StopAsked says that a person wants the turn to end.
 type StopAsked struct {
-	By User `json:"by"`
+	By   User `json:"by"`
+	Turn int  `json:"turn,omitempty"` // that is meant; 0 is whichever runs or is about to begin
 }
 
 // A Reason says why a turn ended.
@@ -199,6 +200,7 @@ type TurnEnded struct {
 	Steps  int       `json:"steps"`
 	Usage  llm.Usage `json:"usage,omitzero"`
 	Text   string    `json:"text,omitempty"` // the answer: of Completed all of it, else what there is of it
+	Note   string    `json:"note,omitempty"` // as the model is told of the end; none of Completed
 }
 
 // prefix begins the Kind of every event that this package owns.

@@ -90,7 +90,7 @@ func (a *Agent) get(ctx context.Context, id string) (*live, func(), error) {
 	a.mu.Lock()
 	l := a.sessions[id]
 	if l == nil {
-		l = &live{agent: a, id: id, s: Session{ID: id}, cancel: func(error) {}}
+		l = &live{agent: a, id: id, s: newSession(id, a.cfg.Redact), cancel: func(error) {}}
 		a.sessions[id] = l
 	}
 	l.refs++
@@ -107,6 +107,10 @@ func (a *Agent) get(ctx context.Context, id string) (*live, func(), error) {
 		}
 	}
 	return l, release, nil
+}
+
+func newSession(id string, mask func(string) string) Session {
+	return Session{ID: id, talk: talk{mask: mask}}
 }
 
 func (a *Agent) put(l *live) {
@@ -130,13 +134,22 @@ func (a *Agent) forget(before time.Time) {
 // catchUp folds what the log has beyond the session's position.
 func (l *live) catchUp(ctx context.Context) error {
 	for e, err := range l.agent.cfg.Log.Read(ctx, l.id, l.s.Pos) {
-		if err == nil {
-			err = l.s.Apply(e.Pos, e.Frame)
-		}
 		if err != nil {
-			l.s = Session{ID: l.id} // half a fold is of no use
 			return fmt.Errorf("reading session %s: %w", l.id, err)
 		}
+		if err := l.fold(e.Pos, e.Frame); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fold applies one frame.
+func (l *live) fold(pos store.Pos, f store.Frame) error {
+	err := l.s.Apply(pos, f)
+	if err != nil {
+		l.s = newSession(l.id, l.agent.cfg.Redact) // half a fold is of no use
+		return fmt.Errorf("session %s: %w", l.id, err)
 	}
 	return nil
 }
@@ -202,9 +215,8 @@ func (l *live) write(ctx context.Context, f store.Frame) error {
 	pos, err := l.agent.cfg.Log.Append(ctx, l.id, l.s.Pos, f)
 	switch {
 	case err == nil:
-		if err := l.s.Apply(pos, f); err != nil {
-			l.s = Session{ID: l.id}
-			return fmt.Errorf("session %s: %w", l.id, err)
+		if err := l.fold(pos, f); err != nil {
+			return err
 		}
 		l.agent.watchers.tell(l.id)
 	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrDuplicate):
@@ -215,15 +227,26 @@ func (l *live) write(ctx context.Context, f store.Frame) error {
 	return err
 }
 
+// unlocked does what takes long while others may look at the session and write to it.
+func (l *live) unlocked(f func()) {
+	l.mu.Unlock()
+	defer l.mu.Lock()
+	f()
+}
+
+// leaveAlone keeps workers of this process from the session for a while.
+func (l *live) leaveAlone() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.retry = time.Now().Add(linger)
+}
+
 // idle reports whether nothing is done and nothing is to be done in the session. l is locked.
 func (l *live) idle() bool {
 	if l.running {
 		return false
 	}
-	p, _, err := l.policy()
-	if err != nil {
-		return l.s.turn == nil && len(l.s.waiting) == 0
-	}
+	p, _, _ := l.policy() // to wait needs no settings
 	_, wait := l.s.Next(p).(Wait)
 	return wait
 }

@@ -126,8 +126,8 @@ func TestNext(t *testing.T) {
 		"nobody answered": {append(asked(), ApprovalExpired{"1.1.1"}), Refuse{edit("1.1.1"), Expired, ""}},
 		"a crash while it ran": {append(asked(), Decided{Call: "1.1.1", Digest: "d1", Yes: true}, ToolStarted{Call: "1.1.1"}),
 			Refuse{edit("1.1.1"), Interrupted, ""}},
-		"stop":                           {append(asked(), StopAsked{bob}), EndTurn{Reason: Cancelled}},
-		"stop after an answer":           {[]any{reply(1, 3, "hello"), StopAsked{bob}}, EndTurn{Reason: Cancelled}},
+		"stop":                           {append(asked(), StopAsked{By: bob}), EndTurn{Reason: Cancelled}},
+		"stop after an answer":           {[]any{reply(1, 3, "hello"), StopAsked{By: bob}}, EndTurn{Reason: Cancelled}},
 		"a word said meanwhile is heard": {[]any{say("and this"), reply(1, 3, "hello")}, AskModel{left(3)}},
 		"a word that the reply has seen": {[]any{say("and this"), reply(1, 4, "hello")}, EndTurn{Reason: Completed}},
 		"a queued word waits": {[]any{UserSaid{By: bob, Text: "later", Busy: Queue}, reply(1, 4, "hello")},
@@ -152,9 +152,9 @@ func TestNextOutsideTurns(t *testing.T) {
 	ended := append(opening[:3:3], reply(1, 3, "hello"), TurnEnded{Turn: 1, Reason: Completed})
 	require.Equal(t, Wait{}, fold(t, ended...).Next(rules(now)))
 	require.Equal(t, StartTurn{}, fold(t, append(ended, say("more"))...).Next(rules(now)))
-	require.Equal(t, Wait{}, fold(t, append(ended, StopAsked{bob})...).Next(rules(now)), "a late stop stops nothing")
+	require.Equal(t, Wait{}, fold(t, append(ended, StopAsked{By: bob})...).Next(rules(now)), "a late stop stops nothing")
 
-	early := fold(t, append(opening[:2:2], StopAsked{bob}, TurnStarted{Turn: 1, Saw: 2})...)
+	early := fold(t, append(opening[:2:2], StopAsked{By: bob}, TurnStarted{Turn: 1, Saw: 2})...)
 	require.Equal(t, EndTurn{Reason: Cancelled}, early.Next(rules(now)), "a stop may come before the turn has begun")
 }
 

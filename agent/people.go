@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -14,7 +13,8 @@ import (
 // method returns; what follows from it is the worker's.
 
 // Say appends what a person said and sees that it is worked on. It is idempotent by id, the
-// network's id of the message. An error means that nothing was taken, and that Say may be repeated.
+// network's id of the message. After an error it is to be repeated: the message may or may not have
+// been taken.
 func (a *Agent) Say(ctx context.Context, session, id string, said UserSaid) (Said, error) {
 	said.Text = a.cfg.Redact(said.Text)
 	l, release, err := a.get(ctx, session)
@@ -77,10 +77,9 @@ func (a *Agent) Decide(ctx context.Context, session string, d Decided) error {
 		if err := open(); err != nil {
 			return err
 		}
-		key := fmt.Sprintf("decided/%s/%s", d.Call, d.Digest)
-		err := l.append(ctx, store.Frame{Key: key}, unlessMoved, d)
+		err := l.append(ctx, store.Frame{}, unlessMoved, d)
 		switch {
-		case errors.Is(err, errMoved), errors.Is(err, store.ErrDuplicate):
+		case errors.Is(err, errMoved):
 			continue // somebody else was first, or something else happened: look again
 		case err != nil:
 			return err
@@ -91,18 +90,18 @@ func (a *Agent) Decide(ctx context.Context, session string, d Decided) error {
 }
 
 // Stop ends the turn that runs in the session, or that is about to begin. It returns ErrOver if
-// there is none. It is idempotent by id, the network's id of the message or the click: delivered
-// again it does not stop what has begun since.
-func (a *Agent) Stop(ctx context.Context, session, id string, by User) error {
+// there is none, or if it is not the one that s names. It is idempotent by id, the network's id of
+// the message or the click: delivered again it does not stop what has begun since.
+func (a *Agent) Stop(ctx context.Context, session, id string, s StopAsked) error {
 	l, release, err := a.get(ctx, session)
 	if err != nil {
 		return err
 	}
 	defer release()
-	if l.s.turn == nil && len(l.s.waiting) == 0 {
+	if n := l.s.current(); n == 0 || s.Turn != 0 && s.Turn != n {
 		return ErrOver
 	}
-	switch err := l.append(ctx, store.Frame{Key: "stop/" + id}, always, StopAsked{by}); {
+	switch err := l.append(ctx, store.Frame{Key: "stop/" + id}, always, s); {
 	case errors.Is(err, store.ErrDuplicate):
 		return nil
 	case err != nil:

@@ -58,11 +58,12 @@ type Limits struct {
 }
 
 // Loop detection, from the requirements: identical requests in a row at which the
-// model is told and at which the turn ends, and failing steps in a row at which it ends.
+// model is told and at which the turn ends, and failing or refused steps in a row at which it ends.
 const (
 	repeatNudge = 2
 	repeatStop  = 3
 	failingStop = 5
+	refusedStop = 3
 )
 
 // WithDefaults returns l with the defaults filled in.
@@ -84,6 +85,8 @@ func set[T ~int | ~int64](v *T, def T) {
 // brake returns the reason for which the turn must not make another request, or "".
 func (t *turn) brake(l Limits) (Reason, string) {
 	switch {
+	case t.brakes.refused >= refusedStop:
+		return PolicyRefused, fmt.Sprintf("%d steps in a row asked for what is not allowed", t.brakes.refused)
 	case t.brakes.failing >= failingStop:
 		return NoProgress, fmt.Sprintf("%d steps in a row brought nothing but errors", t.brakes.failing)
 	case t.usage.Total() >= l.Tokens:

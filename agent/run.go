@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,6 +21,10 @@ type runner struct {
 	settings Settings
 }
 
+// maxPreview bounds what a person is asked to approve, in bytes: nobody reads more, and all of it is
+// to be shown.
+const maxPreview = 64 << 10
+
 // approval asks the people whether a call may run. A call that cannot work is not asked about.
 func (w runner) approval(ctx context.Context, c Call, again bool) error {
 	tool, call, err := w.call(c)
@@ -27,17 +32,20 @@ func (w runner) approval(ctx context.Context, c Call, again bool) error {
 		return err
 	}
 	var p tools.Preview
-	w.unlocked(func() { p, err = preview(ctx, tool, call) })
+	w.l.unlocked(func() { p, err = preview(ctx, tool, call) })
 	switch {
 	case ctx.Err() != nil:
 		return nil
 	case err != nil:
 		return w.l.work(unlessMoved, w.finished(c, tool, Failed, err.Error()))
 	}
+	if len(p.Text) > maxPreview {
+		return w.l.work(unlessMoved, w.finished(c, tool, Failed, note("too large")))
+	}
 	return w.l.work(unlessMoved, ApprovalAsked{
 		Call:      c.ID,
 		Tool:      tool.Name,
-		Title:     w.cfg.Redact(tool.Title(call.Args)),
+		Title:     w.title(tool, call.Args),
 		Kind:      p.Kind,
 		Preview:   w.cfg.Redact(p.Text),
 		Dir:       w.settings.Dir,
@@ -87,13 +95,13 @@ func (w runner) run(ctx context.Context, do RunTools) error {
 			return err
 		}
 		jobs[i] = &job{Call: c, tool: tool, args: call}
-		started = append(started, ToolStarted{c.ID, w.cfg.Redact(tool.Title(call.Args))})
+		started = append(started, ToolStarted{c.ID, w.title(tool, call.Args)})
 	}
 	if do.Asked != nil {
 		j := jobs[0]
 		var p tools.Preview
 		var err error
-		w.unlocked(func() { p, err = preview(ctx, j.tool, j.args) })
+		w.l.unlocked(func() { p, err = preview(ctx, j.tool, j.args) })
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -107,7 +115,7 @@ func (w runner) run(ctx context.Context, do RunTools) error {
 	}
 	ctx, cancel := w.toolContext(ctx, do.Left)
 	defer cancel()
-	w.unlocked(func() { w.together(ctx, jobs) })
+	w.l.unlocked(func() { w.together(ctx, jobs) })
 	return w.l.work(unlessFenced, w.results(ctx, jobs)...)
 }
 
@@ -139,7 +147,7 @@ func (w runner) together(ctx context.Context, jobs []*job) {
 // do runs one call and shows that it runs.
 func (w runner) do(ctx context.Context, j *job) {
 	begin := time.Now()
-	title := w.cfg.Redact(j.tool.Title(j.args.Args))
+	title := w.title(j.tool, j.args.Args)
 	w.l.show(func(n *now) { n.calls = append(n.calls, LiveCall{ID: j.ID, Title: title, Since: begin}) })
 	j.args.Progress = func(tail string) {
 		tail = w.cfg.Redact(tail)
@@ -205,12 +213,17 @@ func (j *job) outcome(cause error) (Status, string) {
 	return status, text + word
 }
 
+// title returns the tool's title of a call. It is masked before it is cut.
+func (w *worker) title(t *tools.Tool, args json.RawMessage) string {
+	return t.Title(json.RawMessage(w.cfg.Redact(string(args))))
+}
+
 // finished returns the result of a call.
 func (w *worker) finished(c Call, t *tools.Tool, s Status, text string) ToolFinished {
 	f := ToolFinished{Call: c.ID, Status: s, Text: w.cfg.Redact(text), Tool: c.Tool}
 	if t != nil {
 		if _, args, err := w.cfg.Tools.Check(c.Tool, c.Args); err == nil {
-			f.Title = w.cfg.Redact(t.Title(args))
+			f.Title = w.title(t, args)
 		}
 	}
 	return f

@@ -26,8 +26,16 @@ type Session struct {
 
 // talk is what people and model say to each other.
 type talk struct {
-	history []*llm.Message // what the model has been told, and said
-	waiting []message      // said by people, not yet taken in
+	history []*llm.Message      // what the model has been told, and said
+	waiting []message           // said by people, not yet taken in
+	mask    func(string) string // of secrets in what the model is told: a log may be older than a secret; nil is none
+}
+
+func (k *talk) masked(s string) string {
+	if k.mask == nil {
+		return s
+	}
+	return k.mask(s)
 }
 
 // A stop is a StopAsked in its place.
@@ -76,6 +84,7 @@ type brakes struct {
 	calls   string // what the step before asked for, canonically
 	same    int    // steps in a row that asked for just that
 	failing int    // steps in a row of which every call failed
+	refused int    // steps in a row of which every call was refused by the policy
 	nudged  int    // the step at which the model was last told
 }
 
@@ -85,6 +94,17 @@ type clock struct {
 	worked time.Duration // up to mark
 	mark   time.Time
 	idle   bool // waits for a person since mark
+}
+
+// current returns the number of the turn that runs or is about to begin, or 0.
+func (s *Session) current() int {
+	switch {
+	case s.turn != nil:
+		return s.turn.Turn
+	case len(s.waiting) > 0:
+		return s.turns + 1
+	}
+	return 0
 }
 
 // Due returns when the session wants a look though nobody speaks, or the zero time.

@@ -11,26 +11,14 @@ import (
 // This file is what a worker does to a turn as a whole, and its talk with the model. The session is
 // locked in each function, but for what runs in unlocked.
 
-// begin starts a turn with what is waiting. A fault in the settings ends it at once, in words that
-// the people see.
-func (w *worker) begin(settings Settings, fault error) error {
+// begin starts a turn with what is waiting.
+func (w *worker) begin(settings Settings) error {
 	l := w.l
 	start := TurnStarted{Turn: l.s.turns + 1, Saw: l.s.Pos, Model: settings.ModelName}
-	events := []any{start}
-	var prompt Prompted
-	if fault == nil {
-		prompt, fault = w.prompt(settings)
-	}
-	if fault == nil && !prompt.equal(l.s.prompt) {
-		events = append(events, prompt)
-	}
-	if err := l.work(unlessMoved, events...); err != nil {
+	if err := l.work(unlessMoved, start); err != nil {
 		return err
 	}
 	w.cfg.Logger.Info("turn started", "session", l.id, "turn", start.Turn, "model", start.Model)
-	if fault != nil {
-		return w.end(EndTurn{Reason: Broken, Detail: fault.Error()})
-	}
 	return nil
 }
 
@@ -49,13 +37,16 @@ func (w *worker) end(do EndTurn) error {
 		Turn:   t.Turn,
 		Reason: do.Reason,
 		Kind:   do.Kind,
-		Detail: do.Detail,
+		Detail: w.cfg.Redact(do.Detail),
 		Steps:  t.step,
 		Usage:  t.usage,
 		Text:   t.text,
 	}
 	if do.Reason == Cancelled {
 		e.By = l.s.stop.by
+	}
+	if do.Reason != Completed {
+		e.Note = note(string(do.Reason))
 	}
 	if err := l.work(unlessMoved, append(events, e)...); err != nil {
 		return err
@@ -70,23 +61,31 @@ func (w *worker) ask(ctx context.Context, do AskModel, settings Settings) error 
 		return nil
 	}
 	l := w.l
+	if w.prompted != l.s.turn.Turn {
+		return w.brief(settings)
+	}
 	saw, turn, step := l.s.Pos, l.s.turn.Turn, l.s.turn.step+1
 	request := l.s.Request()
 	ctx, cancel := context.WithTimeoutCause(ctx, do.Left, errTimeUp)
 	defer cancel()
 	l.asking = true
-	defer func() { l.asking = false }()
+	defer func() { l.asking = false; l.written() }()
 	var reply *llm.Reply
 	var err error
-	w.unlocked(func() { reply, err = settings.Model.Generate(ctx, request, w.emit) })
+	w.l.unlocked(func() { reply, err = settings.Model.Generate(ctx, request, w.emit) })
 	partial := l.written()
 	if err != nil {
-		return w.unanswered(context.Cause(ctx), err, ModelSaid{Turn: turn, Step: step, Saw: saw, Text: partial, Partial: true})
+		said := ModelSaid{Turn: turn, Step: step, Saw: saw, Text: w.cfg.Redact(partial), Partial: true}
+		said.Usage = estimate(request, partial)
+		return w.unanswered(context.Cause(ctx), err, said)
 	}
 	said := ModelSaid{
 		Turn: turn, Step: step, Saw: saw,
-		Text: reply.Text, Reasoning: reply.Reasoning,
+		Text: w.cfg.Redact(reply.Text), Reasoning: w.cfg.Redact(reply.Reasoning),
 		Stop: reply.Stop, Usage: reply.Usage, Model: reply.Model, Raw: reply.Raw,
+	}
+	if said.Usage.Total() == 0 {
+		said.Usage = estimate(request, reply.Text)
 	}
 	for i, c := range reply.Calls {
 		id := fmt.Sprintf("%d.%d.%d", turn, step, i+1)
@@ -112,16 +111,16 @@ func (w *worker) unanswered(cause, err error, partial ModelSaid) error {
 		}
 		return w.l.work(unlessFenced, partial)
 	}
-	return w.end(failure(err, w.cfg.Redact))
+	return w.end(failure(err))
 }
 
 // failure returns how a turn ends that the model did not answer.
-func failure(err error, redact func(string) string) EndTurn {
+func failure(err error) EndTurn {
 	var e *llm.Error
 	if !errors.As(err, &e) {
-		return EndTurn{Reason: ModelFailed, Detail: redact(err.Error())}
+		return EndTurn{Reason: ModelFailed, Detail: err.Error()}
 	}
-	do := EndTurn{ModelFailed, redact(e.Error()), e.Kind}
+	do := EndTurn{ModelFailed, e.Error(), e.Kind}
 	switch e.Kind {
 	case llm.Empty:
 		do.Reason = NoResponse
@@ -139,6 +138,40 @@ func (w *worker) emit(d llm.Delta) {
 		}
 		n.text = append(n.text, d.Text...)
 	})
+}
+
+// estimate returns what a request costs of which nobody has told: a third of its bytes, which is on
+// the high side for all but a few languages.
+func estimate(r *llm.Request, reply string) llm.Usage {
+	const perToken = 3
+	n := len(r.System)
+	for _, t := range r.Tools {
+		n += len(t.Description) + len(t.Input)
+	}
+	for _, m := range r.Messages {
+		n += len(m.Text)
+		for _, c := range m.Calls {
+			n += len(c.Args)
+		}
+	}
+	return llm.Usage{Input: n/perToken + 1, Output: len(reply)/perToken + 1}
+}
+
+// brief looks, once in a turn and after each restart, whether what the model is told beside the
+// conversation is still what it was told. A workspace that is gone ends the turn.
+func (w *worker) brief(settings Settings) error {
+	l := w.l
+	var now Prompted
+	var err error
+	w.l.unlocked(func() { now, err = w.prompt(settings) })
+	if err != nil {
+		return w.end(EndTurn{Reason: Broken, Detail: err.Error()})
+	}
+	w.prompted = l.s.turn.Turn
+	if now.equal(l.s.prompt) {
+		return nil
+	}
+	return l.work(unlessMoved, now)
 }
 
 // prompt returns what the model is told beside the conversation.

@@ -37,7 +37,7 @@ func (a *Agent) due(id string) bool {
 		return false // told when it was woken
 	}
 	defer release()
-	return !l.idle() && !l.running && time.Now().After(l.retry)
+	return !l.running && !l.idle() && time.Now().After(l.retry)
 }
 
 // start starts the session's worker unless it runs, or the agent does not. l is locked.
@@ -45,7 +45,7 @@ func (a *Agent) start(l *live) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if l.running || !a.running {
-		return // a worker that runs looks again before it ends; Run wakes what is open
+		return // a worker that runs looks once more before it rests; Run wakes what is open
 	}
 	l.running, l.claimed = true, false
 	l.refs++
@@ -67,8 +67,10 @@ func (a *Agent) serve(l *live) {
 // A worker works on one session until there is nothing to do.
 type worker struct {
 	*Agent
-	l    *live
-	slot bool // it holds one of Agent.slots
+	l        *live
+	slot     bool // it holds one of Agent.slots
+	rested   bool // it has found nothing to do, and another worker may run already
+	prompted int  // the turn for which it has looked at the prompt
 }
 
 // leave ends the worker. It frees the session in the log if nobody paints it.
@@ -79,7 +81,9 @@ func (w *worker) leave() {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.running = false
+	if !w.rested {
+		l.running = false
+	}
 	if !w.cfg.Audience && !l.s.Last.Free && l.idle() {
 		f := store.Frame{Free: true, Due: l.s.Due()}
 		if err := l.write(context.WithoutCancel(w.hard), f); err != nil {
@@ -105,7 +109,10 @@ func (w *worker) step() (more bool) {
 		return more
 	case errors.Is(err, errMoved):
 		return true
-	case errors.Is(err, errFenced), errors.Is(err, errShutdown):
+	case errors.Is(err, errShutdown):
+		return false
+	case errors.Is(err, errFenced):
+		w.l.leaveAlone()
 		return false
 	}
 	w.cfg.Logger.Error("turn failed", "session", w.l.id, "err", err)
@@ -117,13 +124,12 @@ func (w *worker) step() (more bool) {
 func (w *worker) broken(cause error) bool {
 	w.l.mu.Lock()
 	defer w.l.mu.Unlock()
+	w.l.retry = time.Now().Add(linger)
 	if w.l.s.turn == nil {
-		w.l.retry = time.Now().Add(linger)
 		return false
 	}
-	if err := w.end(EndTurn{Reason: Broken, Detail: w.cfg.Redact(cause.Error())}); err != nil {
+	if err := w.end(EndTurn{Reason: Broken, Detail: cause.Error()}); err != nil {
 		w.cfg.Logger.Error("turn not ended, to be tried again", "session", w.l.id, "err", err)
-		w.l.retry = time.Now().Add(linger)
 		return false
 	}
 	return true
@@ -137,22 +143,32 @@ func (w *worker) once() (more bool, err error) {
 	p, settings, fault := l.policy()
 	do := l.s.Next(p)
 	if _, wait := do.(Wait); wait {
+		l.running, w.rested = false, true // under the lock: who speaks from here on starts a worker
 		return false, nil
 	}
-	if _, begin := do.(StartTurn); begin {
-		return true, w.begin(settings, fault)
+	_, begin := do.(StartTurn)
+	if !l.retry.IsZero() || l.s.owner != w.cfg.Replica && !begin {
+		// An empty frame takes the session, and shows that the log takes writes, before anything is
+		// done that costs money.
+		if err := l.work(unlessMoved); err != nil {
+			return false, err
+		}
+		l.retry = time.Time{}
+		return true, nil
 	}
-	if fault != nil {
+	if fault != nil && !begin {
 		return true, w.end(EndTurn{Reason: Broken, Detail: fault.Error()})
-	}
-	if l.s.owner != w.cfg.Replica {
-		return true, l.work(unlessMoved) // takes the session before anything is done for it
 	}
 	ctx, cancel := context.WithCancelCause(w.soft)
 	defer cancel(nil)
 	l.cancel = cancel
 	defer func() { l.cancel = func(error) {} }()
 	switch do := do.(type) {
+	case StartTurn:
+		if l.s.stop == nil && !w.claimSlot(ctx) {
+			return true, nil
+		}
+		return true, w.begin(settings)
 	case AskModel:
 		return true, w.ask(ctx, do, settings)
 	case RunTools:
@@ -171,13 +187,6 @@ func (w *worker) once() (more bool, err error) {
 	panic(fmt.Sprintf("agent: unknown action %T", do))
 }
 
-// unlocked does what takes long while others may look at the session and write to it.
-func (w *worker) unlocked(f func()) {
-	w.l.mu.Unlock()
-	defer w.l.mu.Lock()
-	f()
-}
-
 // claimSlot waits until the turn may work. It gives up when ctx ends, which is no error: Next is to
 // be asked again.
 func (w *worker) claimSlot(ctx context.Context) bool {
@@ -190,7 +199,7 @@ func (w *worker) claimSlot(ctx context.Context) bool {
 		return true
 	default:
 	}
-	w.unlocked(func() {
+	w.l.unlocked(func() {
 		w.l.show(func(n *now) { n.queued = true })
 		select {
 		case w.slots <- struct{}{}:

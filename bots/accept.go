@@ -67,7 +67,7 @@ func (b *Bot) said(ctx context.Context, m Said) error {
 // stop ends what runs. Without a mention it may be a word between people, so it is not answered if
 // there is nothing to stop.
 func (b *Bot) stop(ctx context.Context, m Said, session string) error {
-	err := b.cfg.Agent.Stop(ctx, session, m.ID, user(m.By))
+	err := b.cfg.Agent.Stop(ctx, session, m.ID, agent.StopAsked{By: user(m.By)})
 	if errors.Is(err, agent.ErrOver) {
 		if m.Mention {
 			b.teller.tell(m.Thread, m.By, m.ID, nothingRuns)
@@ -154,18 +154,11 @@ func (b *Bot) clicked(ctx context.Context, c Clicked) error {
 
 // stopTurn stops the turn whose button was pressed, and no later one.
 func (b *Bot) stopTurn(ctx context.Context, c Clicked) error {
-	var s state
-	if err := s.read(ctx, b.cfg.Log, c.Thread.String()); err != nil {
-		return err
+	turn, err := strconv.Atoi(c.Value)
+	if err != nil {
+		return agent.ErrOver // no button of ours
 	}
-	t := s.running()
-	if t == nil {
-		t = s.coming()
-	}
-	if t == nil || c.Value != strconv.Itoa(t.n) {
-		return agent.ErrOver
-	}
-	return b.cfg.Agent.Stop(ctx, c.Thread.String(), c.ID, user(c.By))
+	return b.cfg.Agent.Stop(ctx, c.Thread.String(), c.ID, agent.StopAsked{By: user(c.By), Turn: turn})
 }
 
 // decidedBefore tells a person who was first.

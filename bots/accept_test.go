@@ -257,6 +257,7 @@ func TestClickStop(t *testing.T) {
 		b.says(2)
 		b.chat.Repeat(old)
 		time.Sleep(10 * time.Second)
+		synctest.Wait()
 		require.Len(t, b.stops, 1)
 		require.Contains(t, texts(b.chat, at, ann.ID), "This has come to its end already.")
 

@@ -53,7 +53,7 @@ type Agent interface {
 type Hearer interface {
 	Say(ctx context.Context, session, id string, said agent.UserSaid) (agent.Said, error)
 	Decide(ctx context.Context, session string, d agent.Decided) error
-	Stop(ctx context.Context, session, id string, by agent.User) error
+	Stop(ctx context.Context, session, id string, s agent.StopAsked) error
 }
 
 // Sessions tells of sessions and keeps receipts. *agent.Agent documents the methods.

@@ -168,7 +168,10 @@ func (s *scribe) Decide(_ context.Context, _ string, d agent.Decided) error {
 	return s.answer
 }
 
-func (s *scribe) Stop(_ context.Context, session, id string, _ agent.User) error {
+func (s *scribe) Stop(_ context.Context, session, id string, stop agent.StopAsked) error {
+	if stop.Turn != 0 && stop.Turn != turnOf(s.log, session) {
+		return agent.ErrOver
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.stopIDs[id] {
@@ -176,6 +179,24 @@ func (s *scribe) Stop(_ context.Context, session, id string, _ agent.User) error
 		s.stops = append(s.stops, session)
 	}
 	return s.answer
+}
+
+// turnOf returns the turn that runs in the session, or 0.
+func turnOf(log store.Log, session string) (turn int) {
+	for e, err := range log.Read(context.Background(), session, 0) {
+		if err != nil {
+			panic(err)
+		}
+		for _, e := range e.Events {
+			switch v, _ := agent.Decode(e); v := v.(type) {
+			case *agent.TurnStarted:
+				turn = v.Turn
+			case *agent.TurnEnded:
+				turn = 0
+			}
+		}
+	}
+	return turn
 }
 
 // run starts a bot. The function returned stops it as a crash does: nothing is told after it.
