@@ -9,6 +9,21 @@ import (
 
 // This file brings single messages into the thread.
 
+// lastWords is how much longer a post or an edit may take that is under way when the program is to
+// end: what the network has taken gets its receipt. Networks mostly answer within a second; with the
+// 15 s that running tools have, it fits into the 25 s of a shutdown.
+const lastWords = 3 * time.Second
+
+// outlive returns a context that ends lastWords after ctx.
+func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
+	long, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lastWords, cancel) })
+	return long, func() {
+		stop()
+		cancel()
+	}
+}
+
 // of returns what is known of the message of that key.
 func (p *painter) of(key string) *sent {
 	s := p.sent[key]
@@ -42,7 +57,12 @@ func (p *painter) post(ctx context.Context, m wanted, now time.Time) time.Time {
 		if m.spare && !m.Unsure {
 			return time.Time{}
 		}
-		id, err := p.bot.cfg.Platform.Post(ctx, p.at, m.Message)
+		if ctx.Err() != nil {
+			return s.wait(0) // the next start posts it
+		}
+		long, cancel := outlive(ctx)
+		id, err := p.bot.cfg.Platform.Post(long, p.at, m.Message)
+		cancel()
 		if err != nil {
 			return p.refused(ctx, m, s, err)
 		}
@@ -100,12 +120,16 @@ func (p *painter) edit(ctx context.Context, m wanted, l look) time.Time {
 	if l.now.Before(s.retry) {
 		return s.retry
 	}
+	if ctx.Err() != nil {
+		return s.wait(0) // the next start edits it
+	}
+	ctx, cancel := outlive(ctx)
+	defer cancel()
 	if m.Class == Progress {
 		if next := p.edited.Add(l.info.EditEvery); l.now.Before(next) {
 			return next
 		}
 		p.edited = l.now
-		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, editTimeout)
 		defer cancel()
 	}

@@ -64,7 +64,12 @@ func (t *teller) run(ctx context.Context) {
 
 func (t *teller) post(ctx context.Context, w words) {
 	for n := range tellTries {
-		_, err := t.cfg.Platform.Post(ctx, w.at, w.m)
+		if ctx.Err() != nil {
+			return
+		}
+		long, cancel := outlive(ctx)
+		_, err := t.cfg.Platform.Post(long, w.at, w.m)
+		cancel()
 		if err == nil {
 			return
 		}
