@@ -36,7 +36,7 @@ type request struct {
 func (r request) lane() string { return r.method + " " + r.channel }
 
 // limits returns the rate of a method, and how many calls it may make at once after a rest. Slack
-// gives the rates by tier: 3 is 50 a minute, 4 is 100. It tolerates short bursts.
+// gives the rates by tier: 2 is 20 a minute, 3 is 50, 4 is 100. It tolerates short bursts.
 func (r request) limits() (rate.Limit, int) {
 	const minute = 60
 	switch r.method {
@@ -44,6 +44,10 @@ func (r request) limits() (rate.Limit, int) {
 		return 1, 10
 	case "chat.update", "chat.delete", "conversations.replies":
 		return 50.0 / minute, 20
+	case "users.list":
+		return 20.0 / minute, maxPages
+	case "apps.connections.open":
+		return 10.0 / minute, 10
 	}
 	return 100.0 / minute, 20
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -23,7 +24,7 @@ func drain(t *testing.T, l *limiter, r request) {
 }
 
 func TestLimiterKeepsToTheRate(t *testing.T) {
-	for method, perMinute := range map[string]int{"chat.postMessage": 60, "chat.update": 50, "chat.postEphemeral": 100} {
+	for method, perMinute := range map[string]int{"chat.postMessage": 60, "chat.update": 50, "chat.postEphemeral": 100, "users.list": 20, "apps.connections.open": 10} {
 		synctest.Test(t, func(t *testing.T) {
 			l, r := newLimiter(), request{method: method, channel: "C1"}
 			drain(t, l, r)
@@ -34,6 +35,40 @@ func TestLimiterKeepsToTheRate(t *testing.T) {
 			require.InDelta(t, time.Minute, time.Since(start), float64(time.Second), method)
 		})
 	}
+}
+
+// The library opens a connection as soon as the one before breaks.
+func TestOpeningConnectionsIsPaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		served := 0
+		p := paced{&http.Client{Transport: transport(func(*http.Request) { served++ })}, newLimiter()}
+		ask := func(ctx context.Context, method string) error {
+			r, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://slack.invalid/api/"+method, nil)
+			require.NoError(t, err)
+			_, err = p.Do(r)
+			return err
+		}
+		start := time.Now()
+		for range 20 {
+			require.NoError(t, ask(t.Context(), "apps.connections.open"))
+		}
+		require.InDelta(t, time.Minute, time.Since(start), float64(time.Second))
+		start = time.Now()
+		require.NoError(t, ask(t.Context(), "auth.test"))
+		require.Zero(t, time.Since(start))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.ErrorIs(t, ask(ctx, "apps.connections.open"), context.DeadlineExceeded)
+		require.Equal(t, 21, served)
+	})
+}
+
+// transport answers requests with nothing, after it has seen them.
+type transport func(*http.Request)
+
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	f(r)
+	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: r}, nil
 }
 
 func TestLimiterOrder(t *testing.T) {
@@ -120,4 +155,18 @@ func TestLanesAreForgotten(t *testing.T) {
 		require.LessOrEqual(t, len(l.lanes), maxLanes)
 		require.Contains(t, l.lanes, held.lane())
 	})
+}
+
+func TestNamesAreForgotten(t *testing.T) {
+	n := newNames()
+	for i := range maxNames {
+		n.learn(fmt.Sprint(i), "x")
+	}
+	n.learn("0", "ann")
+	require.Len(t, n.known, maxNames)
+	require.Equal(t, "ann", n.get("0"))
+	n.learn("one more", "bob")
+	require.Equal(t, "bob", n.get("one more"))
+	require.LessOrEqual(t, len(n.known), maxNames)
+	require.Equal(t, "1", n.get("1"), "looked up anew")
 }

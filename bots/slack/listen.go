@@ -19,14 +19,19 @@ import (
 const (
 	maxQueued   = 1000            // envelopes that wait to be accepted; beyond it they are left to Slack to send again
 	maxEnvelope = 16 << 20        // bytes
-	ackWithin   = 5 * time.Second // while there is no connection, acknowledgements do not wait for longer
+	ackWithin   = 5 * time.Second // is waited for an acknowledgement to be written; Slack waits for 3 s
+	ackOffline  = 10 * time.Millisecond
 	formWithin  = 3 * time.Second // a trigger opens a form no later
 )
 
+// errNoHello is a connection that was of no use.
+var errNoHello = errors.New("the connection broke before slack said hello")
+
 // Listen implements bots.Platform. It reconnects for as long as that may help; an error says what a
-// person must do. Three goroutines share the work, because the library answers Slack's pings only
+// person must do. Several goroutines share the work, because the library answers Slack's pings only
 // while its events are taken from it at once: one takes them, one has them accepted and acknowledges
-// in order, and one looks up names.
+// in order, one looks up names, and one learns the names of the workspace, for which the connection
+// waits a moment.
 func (s *Slack) Listen(ctx context.Context, accept func(context.Context, bots.Event) error) error {
 	s.note(func(h *Health) { *h = Health{Since: time.Now()} })
 	me, err := s.login(ctx)
@@ -47,9 +52,19 @@ func (s *Slack) Listen(ctx context.Context, accept func(context.Context, bots.Ev
 		log:    s.cfg.Logger,
 		fail:   cancel,
 	}
+	filled := make(chan struct{})
+	c.wg.Go(func() {
+		s.names.fill(run, s.web, s.cfg.Logger)
+		close(filled)
+	})
 	c.wg.Go(func() { s.names.run(run, s.web, s.cfg.Logger) })
 	c.wg.Go(func() { c.take(run) })
 	c.wg.Go(func() { c.deliver(run) })
+	select {
+	case <-filled:
+	case <-time.After(namesWithin):
+	case <-run.Done():
+	}
 	err = c.client.RunContext(run)
 	if cause := context.Cause(run); cause != nil && ctx.Err() == nil {
 		err = cause
@@ -74,6 +89,7 @@ type connection struct {
 	accept func(context.Context, bots.Event) error
 	queue  chan envelope
 	recent recent // of deliver
+	dialed bool   // and Slack has not said hello yet; of take
 	log    *slog.Logger
 	fail   context.CancelCauseFunc // ends Listen
 	wg     sync.WaitGroup
@@ -94,12 +110,20 @@ func (c *connection) take(ctx context.Context) {
 func (c *connection) on(ev socketmode.Event) {
 	switch ev.Type {
 	case socketmode.EventTypeHello:
+		c.dialed = false
 		c.log.Info("slack connected")
 		c.s.note(func(h *Health) {
 			h.Connected, h.Since, h.LastError = true, time.Now(), ""
 		})
+	case socketmode.EventTypeConnected:
+		c.dialed = true
 	case socketmode.EventTypeConnecting:
-		c.lost(nil)
+		var err error
+		if c.dialed {
+			err = errNoHello
+		}
+		c.dialed = false
+		c.lost(err)
 	case socketmode.EventTypeConnectionError:
 		if e, ok := ev.Data.(*slack.ConnectionErrorEvent); ok {
 			c.lost(e.ErrorObj)
@@ -126,6 +150,7 @@ func (c *connection) on(ev socketmode.Event) {
 func (c *connection) lost(err error) {
 	c.s.note(func(h *Health) {
 		if h.Connected {
+			c.log.Info("slack disconnected")
 			h.Connected, h.Since = false, time.Now()
 			h.Reconnects++
 		}
@@ -188,8 +213,14 @@ func (c *connection) handle(ctx context.Context, env envelope) bool {
 	return true
 }
 
+// ack has env acknowledged. Without a connection only some acknowledgements can wait for the next
+// one; the rest must not hold up what else was received.
 func (c *connection) ack(ctx context.Context, env envelope) {
-	ctx, cancel := context.WithTimeout(ctx, ackWithin)
+	within := ackWithin
+	if !c.s.Health().Connected {
+		within = ackOffline
+	}
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	if err := c.client.AckCtx(ctx, env.ID, nil); err != nil {
 		c.log.Warn("an event was not acknowledged; slack will send again", "type", env.Type, "err", err)

@@ -1,6 +1,7 @@
 package slack_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -43,20 +44,6 @@ func TestKindsOfMessages(t *testing.T) {
 	require.Equal(t, f.bob, all[1].By.ID)
 	require.Equal(t, direct, all[2].Thread.ID)
 	require.True(t, all[2].Mention, "a direct message is for the bot")
-}
-
-func TestNamesAreLookedUpInTheBackground(t *testing.T) {
-	f := newFixture(t, slacktest.Config{})
-	hold := make(chan struct{})
-	f.w.API.Fail("users.info", slacktest.Fault{Hold: hold})
-	f.listen()
-	f.w.Say(f.alice, f.c, "", "hello")
-	require.Equal(t, f.alice, said(f.accepted(1))[0].By.Name, "accepted before the name is known")
-	close(hold)
-	f.wait("the name", func() bool { return f.s.Info().Mention(f.alice) == "@alice" })
-	f.w.Say(f.bob, f.c, "", "@alice look")
-	all := said(f.accepted(2))
-	require.Equal(t, "@alice look", all[1].Text)
 }
 
 func TestWhatIsNotForUs(t *testing.T) {
@@ -161,6 +148,77 @@ func TestEventsWaitForTheNextProcess(t *testing.T) {
 	require.Equal(t, "while it was down", all[1].Text)
 }
 
+// Listen returns only when accept has, and what accept did not take comes again.
+func TestShutdownInTheMiddleOfAccept(t *testing.T) {
+	f := newFixture(t, quick)
+	begun, release := make(chan struct{}), make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		done <- f.s.Listen(ctx, func(ctx context.Context, _ bots.Event) error {
+			close(begun) // a second event would panic here
+			<-ctx.Done()
+			<-release
+			return ctx.Err()
+		})
+	}()
+	f.w.Say(f.alice, f.c, "", "first")
+	<-begun
+	f.w.Say(f.alice, f.c, "", "second")
+	cancel()
+	f.wait("the connection to end", func() bool { return f.w.Socket.Stats().Open == 0 })
+	require.Empty(t, done, "accept is still at work")
+	close(release)
+	require.NoError(t, <-done)
+	require.False(t, f.s.Health().Connected)
+
+	f.s = f.connect(time.Second)
+	f.listen()
+	all := said(f.accepted(2))
+	require.Equal(t, "first", all[0].Text)
+	require.Equal(t, "second", all[1].Text)
+}
+
+// Beyond what can wait, events are left to Slack; the connection stays.
+func TestFullQueue(t *testing.T) {
+	const many = 1100
+	f := newFixture(t, slacktest.Config{AckWithin: 3 * time.Second, PingEvery: 20 * time.Millisecond})
+	f.listen()
+	f.mu.Lock() // accept waits for it
+	for i := range many {
+		f.w.Say(f.alice, f.c, "", fmt.Sprint(i))
+	}
+	f.wait("the queue to be full", func() bool { return f.log.count("too many events") > 0 })
+	f.mu.Unlock()
+	f.accepted(many)
+	require.Len(t, said(f.got()), many)
+	require.Equal(t, 1, f.w.Socket.Stats().Opened)
+}
+
+// Acknowledgements that cannot be written do not hold up what was received.
+func TestAcceptsWithoutAConnection(t *testing.T) {
+	const many = 100
+	f := newFixture(t, slacktest.Config{AckWithin: time.Minute, PingEvery: 20 * time.Millisecond})
+	f.listen()
+	f.mu.Lock() // accept waits for it
+	for i := range many {
+		f.w.Say(f.alice, f.c, "", fmt.Sprint(i))
+	}
+	f.wait("all to be sent", func() bool { return f.w.Socket.Stats().Unacked == many })
+	before := f.w.Socket.Stats().Pongs
+	f.wait("all to be read", func() bool { return f.w.Socket.Stats().Pongs > before+1 })
+	hold := make(chan struct{})
+	held := slacktest.Fault{Hold: hold}
+	f.w.API.Fail("apps.connections.open", held, held, held) // each until the client's timeout
+	f.w.Socket.Kill()
+	f.wait("the loss", func() bool { return !f.s.Health().Connected })
+	f.mu.Unlock()
+	f.wait("all to be accepted", func() bool { return len(f.got()) == many })
+	close(hold)
+	f.accepted(many)
+}
+
 // A slow accept must not keep pings from being answered: the connection stays.
 func TestSlowAcceptKeepsTheConnection(t *testing.T) {
 	f := newFixture(t, slacktest.Config{PingEvery: 20 * time.Millisecond, AckWithin: time.Minute})
@@ -201,6 +259,14 @@ func TestListenOutlastsPassingTrouble(t *testing.T) {
 	f.w.API.Fail("auth.test", slacktest.Fault{Status: 503}, slacktest.Fault{Drop: true})
 	f.w.API.Fail("apps.connections.open", slacktest.Fault{Error: "internal_error"}, slacktest.Fault{Status: 500})
 	f.listen()
+	require.Empty(t, f.s.Health().LastError)
+}
+
+func TestConnectionsThatBreakAtOnce(t *testing.T) {
+	f := newFixture(t, slacktest.Config{})
+	f.w.Socket.Fail(slacktest.SocketFaults{NoHello: 2})
+	f.listen()
+	require.Equal(t, 2, f.log.count("before slack said hello"))
 	require.Empty(t, f.s.Health().LastError)
 }
 

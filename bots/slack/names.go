@@ -4,16 +4,20 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/slack-go/slack"
 
 	"github.com/heddle-bot/heddle/bots"
 )
 
-// names are those of people by id. They are looked up in the background: whoever asks gets what is
-// known, which the first time is the id.
+// names are those of people by id. They are learned before the first event comes, and looked up in
+// the background for who comes later: whoever asks gets what is known, which may be the id.
+//
+// People choose their names, so none can be trusted. They are kept as one short line; see oneLine.
 type names struct {
 	wanted chan string
 
@@ -26,12 +30,15 @@ type name struct {
 	asked time.Time
 }
 
-// Limits of names: how long one is good for, when to ask again for one that was not found, and how
-// many are kept in memory before all are forgotten.
+// Limits of names.
 const (
-	nameFor   = time.Hour
-	noNameFor = time.Minute
-	maxNames  = 10_000
+	nameFor     = time.Hour       // one is good
+	noNameFor   = time.Minute     // passes until one that was not found is asked for again
+	namesWithin = 3 * time.Second // the first event does not wait for longer
+	perPage     = 1000            // of users.list
+	maxPages    = 10
+	maxNames    = 2 * perPage * maxPages // are kept in memory before all are forgotten; half are for who comes later
+	maxName     = 80                     // characters of one, as in Slack
 )
 
 func newNames() *names {
@@ -64,7 +71,7 @@ func (n *names) get(id string) string {
 }
 
 func (n *names) set(id string, to name) {
-	if len(n.known) >= maxNames {
+	if _, ok := n.known[id]; !ok && len(n.known) >= maxNames {
 		clear(n.known)
 	}
 	n.known[id] = to
@@ -75,6 +82,31 @@ func (n *names) learn(id, text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.set(id, name{text, time.Now()})
+}
+
+// fill learns the names of the workspace, the first maxPages*perPage of them.
+func (n *names) fill(ctx context.Context, w *web, log *slog.Logger) {
+	page := w.api.GetUsersPaginated(slack.GetUsersOptionLimit(perPage), slack.GetUsersOptionIncludeLocale(false))
+	for range maxPages {
+		err := w.call(ctx, request{method: "users.list", class: bots.Notice}, func(ctx context.Context) (err error) {
+			page, err = page.Next(ctx)
+			return err
+		})
+		if err != nil {
+			if ctx.Err() == nil {
+				log.Warn("the names of the workspace are not known; each is looked up when its person comes", "err", err)
+			}
+			return
+		}
+		for _, u := range page.Users {
+			if text := shownName(&u); text != "" {
+				n.learn(u.ID, text)
+			}
+		}
+		if page.Cursor == "" {
+			return
+		}
+	}
 }
 
 // mention writes a person's name without calling them: Slack's own <@U1> in a new message does call.
@@ -109,5 +141,30 @@ func (w *web) nameOf(ctx context.Context, id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return cmp.Or(u.Profile.DisplayName, u.Profile.RealName, u.RealName, u.Name, id), nil
+	return cmp.Or(shownName(u), id), nil
+}
+
+// shownName returns the name by which Slack shows a person; "" if there is none.
+func shownName(u *slack.User) string {
+	return cmp.Or(oneLine(u.Profile.DisplayName), oneLine(u.Profile.RealName), oneLine(u.RealName), oneLine(u.Name))
+}
+
+// oneLine returns a name as one line of at most maxName characters, without those that cannot be
+// seen: they turn the text around them, or hide more text from people than from models.
+func oneLine(s string) string {
+	const nonJoiner, joiner = '\u200c', '\u200d' // of letters and emoji
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r) && r != nonJoiner && r != joiner:
+			return -1
+		}
+		return r
+	}, s)
+	r := []rune(strings.Join(strings.Fields(s), " "))
+	if len(r) > maxName {
+		r = append(r[:maxName-1], '…')
+	}
+	return string(r)
 }

@@ -80,13 +80,14 @@ func New(c Config) (*Slack, error) {
 	if c.SilentFor == 0 {
 		c.SilentFor = 30 * time.Second
 	}
-	opts := []slack.Option{slack.OptionAppLevelToken(c.AppToken), slack.OptionHTTPClient(c.HTTPClient)}
+	limits := newLimiter()
+	opts := []slack.Option{slack.OptionAppLevelToken(c.AppToken), slack.OptionHTTPClient(paced{c.HTTPClient, limits})}
 	if c.APIURL != "" {
 		opts = append(opts, slack.OptionAPIURL(strings.TrimRight(c.APIURL, "/")+"/"))
 	}
 	return &Slack{
 		cfg:   c,
-		web:   &web{api: slack.New(c.BotToken, opts...), limits: newLimiter()},
+		web:   &web{api: slack.New(c.BotToken, opts...), limits: limits},
 		names: newNames(),
 	}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptrace"
+	"path"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -45,6 +46,23 @@ func (w *web) call(ctx context.Context, r request, f func(context.Context) error
 	}
 	e.Err = fmt.Errorf("%s: %w", r.method, e.Err)
 	return e
+}
+
+// A paced is an HTTP client that opens connections no faster than the limits allow. The library asks
+// for the next at once when one breaks, even if each breaks as soon as it is open.
+type paced struct {
+	*http.Client
+	limits *limiter
+}
+
+// Do is what the library calls.
+func (p paced) Do(r *http.Request) (*http.Response, error) {
+	if ask := (request{method: "apps.connections.open"}); path.Base(r.URL.Path) == ask.method {
+		if err := p.limits.wait(r.Context(), ask); err != nil {
+			return nil, err
+		}
+	}
+	return p.Client.Do(r)
 }
 
 // An identity is who we are, as auth.test tells.

@@ -326,6 +326,10 @@ func slackVerbs() map[string]verb {
 			w.slack.API.Fail(args[0], slacktest.Fault{Status: 429, RetryAfter: "1"})
 			return nil
 		},
+		// "slack settles" waits until all its events are acknowledged: none comes again.
+		"settles": func(w *world, _ bool, _ []string) error {
+			return w.eventually(func() bool { return w.slack.Socket.Stats().Unacked == 0 })
+		},
 		"loses": func(w *world, _ bool, args []string) error { // "slack loses acks N"
 			n, err := strconv.Atoi(args[1])
 			w.slack.Socket.Fail(slacktest.SocketFaults{LoseAcks: n})

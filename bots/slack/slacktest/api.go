@@ -63,6 +63,7 @@ func (a *API) Calls(method string) []Call {
 // A method is one of the Web API. It returns the answer beside "ok", or a refusal.
 type method struct {
 	token string // that it takes
+	scope string // that the token must have; empty is none, or one of many
 	json  bool   // it takes the token in the header only
 	do    func(*Workspace, call) (map[string]any, refused)
 }
@@ -80,12 +81,13 @@ func methods() map[string]method {
 	return map[string]method{
 		"auth.test":             {token: BotToken, do: authTest},
 		"apps.connections.open": {token: AppToken, json: true, do: connectionsOpen},
-		"chat.postMessage":      {token: BotToken, do: postMessage},
-		"chat.update":           {token: BotToken, do: updateMessage},
-		"chat.delete":           {token: BotToken, do: deleteMessage},
-		"chat.postEphemeral":    {token: BotToken, do: postEphemeral},
+		"chat.postMessage":      {token: BotToken, scope: "chat:write", do: postMessage},
+		"chat.update":           {token: BotToken, scope: "chat:write", do: updateMessage},
+		"chat.delete":           {token: BotToken, scope: "chat:write", do: deleteMessage},
+		"chat.postEphemeral":    {token: BotToken, scope: "chat:write", do: postEphemeral},
 		"conversations.replies": {token: BotToken, do: replies},
-		"users.info":            {token: BotToken, do: userInfo},
+		"users.info":            {token: BotToken, scope: "users:read", do: userInfo},
+		"users.list":            {token: BotToken, scope: "users:read", do: userList},
 		"views.open":            {token: BotToken, json: true, do: openView},
 	}
 }
@@ -115,7 +117,7 @@ func (a *API) serve(rw http.ResponseWriter, r *http.Request, name string, m meth
 	v, no := map[string]any(nil), refused(f.Error)
 	if !fails || f.Applied {
 		var refusal refused
-		if refusal = authorise(m, token); refusal == "" {
+		if refusal = a.authorise(m, token); refusal == "" {
 			v, refusal = m.do(a.w, c)
 		}
 		if !fails {
@@ -177,11 +179,13 @@ func read(rw http.ResponseWriter, r *http.Request) (c call, token string) {
 	return call{args: args}, token
 }
 
-func authorise(m method, token string) refused {
+func (a *API) authorise(m method, token string) refused {
 	plain, form := strings.CutPrefix(token, "form:")
 	switch {
 	case plain == "", form && m.json:
 		return "not_authed"
+	case plain == m.token && m.scope != "" && !slices.Contains(strings.Split(a.w.cfg.Scopes, ","), m.scope):
+		return "missing_scope"
 	case plain == m.token:
 		return ""
 	case plain == BotToken || plain == AppToken:

@@ -1,8 +1,10 @@
 package slacktest
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -167,12 +169,48 @@ func userInfo(w *Workspace, c call) (map[string]any, refused) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	id := c.args.Get("user")
-	name := w.users[id]
-	if name == "" {
+	if w.users[id] == "" {
 		return nil, "user_not_found"
 	}
-	return map[string]any{"user": map[string]any{"id": id, "team_id": TeamID, "name": name, "is_bot": id == BotUser,
-		"profile": map[string]any{"display_name": name, "real_name": name}}}, ""
+	return map[string]any{"user": w.profile(id)}, ""
+}
+
+func (w *state) profile(id string) map[string]any {
+	name := w.users[id]
+	return map[string]any{"id": id, "team_id": TeamID, "name": name, "is_bot": id == BotUser,
+		"profile": map[string]any{"display_name": name, "real_name": name}}
+}
+
+// userList returns people in the order of their ids. A cursor names the last of the page before.
+func userList(w *Workspace, c call) (map[string]any, refused) {
+	const prefix, maxLimit = "user:", 1000
+	last, err := base64.StdEncoding.DecodeString(c.args.Get("cursor"))
+	after, ok := strings.CutPrefix(string(last), prefix)
+	limit := number(c.args.Get("limit"), maxLimit)
+	switch {
+	case err != nil, len(last) > 0 && !ok:
+		return nil, "invalid_cursor"
+	case limit > maxLimit:
+		return nil, "invalid_limit"
+	}
+	if w.cfg.PageSize > 0 {
+		limit = min(limit, w.cfg.PageSize)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	page, cursor := []map[string]any{}, ""
+	for _, id := range slices.Sorted(maps.Keys(w.users)) {
+		if id <= after {
+			continue
+		}
+		if len(page) == limit {
+			cursor = base64.StdEncoding.EncodeToString([]byte(prefix + page[limit-1]["id"].(string)))
+			break
+		}
+		page = append(page, w.profile(id))
+	}
+	return map[string]any{"members": page, "cache_ts": time.Now().Unix(),
+		"response_metadata": map[string]any{"next_cursor": cursor}}, ""
 }
 
 func authTest(*Workspace, call) (map[string]any, refused) {

@@ -52,6 +52,31 @@ func TestTokens(t *testing.T) {
 	require.Equal(t, BotUser, ask(t, w, "auth.test", BotToken)["user_id"])
 }
 
+func TestScopes(t *testing.T) {
+	w := New(Config{Scopes: "users:read"})
+	t.Cleanup(w.Close)
+	require.Equal(t, "missing_scope", ask(t, w, "chat.postMessage", BotToken, "channel", w.AddChannel("general"), "text", "x")["error"])
+	require.Equal(t, true, ask(t, w, "users.info", BotToken, "user", BotUser)["ok"])
+}
+
+func TestPeopleComeInPages(t *testing.T) {
+	w, _ := newWorkspace(t)
+	w.AddUser("ann")
+	w.AddUser("bob")
+	var all []any
+	cursor := ""
+	for more := true; more; more = cursor != "" {
+		v := ask(t, w, "users.list", BotToken, "limit", "2", "cursor", cursor)
+		page := v["members"].([]any)
+		require.LessOrEqual(t, len(page), 2)
+		for _, p := range page {
+			all = append(all, p.(map[string]any)["name"])
+		}
+		cursor = v["response_metadata"].(map[string]any)["next_cursor"].(string)
+	}
+	require.Equal(t, []any{BotName, "ann", "bob"}, all)
+}
+
 // The twin refuses what Slack refuses.
 func TestRefusals(t *testing.T) {
 	w, channel := newWorkspace(t)
@@ -87,6 +112,9 @@ func TestRefusals(t *testing.T) {
 	theirs := w.Say(w.AddUser("ann"), channel, "", "hi")
 	require.Equal(t, "cant_update_message", ask(t, w, "chat.update", BotToken, "channel", channel, "ts", theirs, "text", "x")["error"])
 	require.Equal(t, "user_not_found", ask(t, w, "users.info", BotToken, "user", "U404")["error"])
+	require.Equal(t, "invalid_limit", ask(t, w, "users.list", BotToken, "limit", "1001")["error"])
+	require.Equal(t, "invalid_cursor", ask(t, w, "users.list", BotToken, "cursor", "no base64")["error"])
+	require.Equal(t, "invalid_cursor", ask(t, w, "users.list", BotToken, "cursor", "dGVhbTpUMQ==")["error"])
 	require.Equal(t, "thread_not_found", ask(t, w, "conversations.replies", BotToken, "channel", channel, "ts", "1.0")["error"])
 }
 

@@ -32,6 +32,7 @@ type Socket struct {
 type SocketFaults struct {
 	LoseAcks  int // acknowledgements that get lost on their way
 	Duplicate int // events that are delivered twice
+	NoHello   int // connections that break as soon as they are open
 }
 
 // Fail lets things go wrong.
@@ -175,6 +176,12 @@ func (s *Socket) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	c := &conn{s: s, ws: ws}
 	s.mu.Lock()
 	s.opened++
+	if s.faults.NoHello > 0 {
+		s.faults.NoHello--
+		s.mu.Unlock()
+		_ = ws.Close()
+		return
+	}
 	s.conns = append(s.conns, c)
 	n := len(s.conns)
 	s.mu.Unlock()

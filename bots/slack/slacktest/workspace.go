@@ -25,7 +25,7 @@ import (
 type Config struct {
 	AckWithin time.Duration // after which an event is sent again, and a press has failed; 0 is 3 s
 	PingEvery time.Duration // 0 is 1 s
-	PageSize  int           // of conversations.replies, at most; 0 is what is asked for
+	PageSize  int           // of what comes in pages, at most; 0 is what is asked for
 	Scopes    string        // of the bot token; empty is what bots/slack needs
 }
 
