@@ -44,6 +44,8 @@ type Info struct {
 	EditEvery time.Duration                  // how often progress may be edited, per thread
 	Render    func(markdown string) []string // into the network's own form, cut into pieces that each fit one message
 	MaxText   int                            // bytes of one message's Text, after rendering
+	MaxCode   int                            // bytes of one message's Code that is shown whole, as CodeSize counts them; 0 is no limit
+	CodeSize  func(code string) int          // bytes of code in the network's own form, escaped; nil is len. See Cut
 	Mention   func(id string) string         // how the network writes a person's name in a message, by id, without calling them
 }
 
@@ -116,7 +118,7 @@ type Message struct {
 	Key     string // names the message in its thread: stable across retries and restarts
 	Class   Class
 	Text    string   // rendered by Info.Render; at most Info.MaxText
-	Code    string   // shown verbatim in a fence below Text (a diff, a command); the platform clips what does not fit and says so
+	Code    string   // shown verbatim in a fence below Text (a diff, a command); at most Info.MaxCode. Of more the platform shows what fits and says how much is missing
 	Lang    string   // of Code: "diff", "sh" or empty
 	Buttons []Button // below the text, in order
 	For     string   // if not empty only this person sees it, and it cannot be edited: the id of a Person

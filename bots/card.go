@@ -1,44 +1,96 @@
 package bots
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/heddle-bot/heddle/agent"
 )
 
-// card returns an approval card as it should look now.
-func (l look) card(t *turn, k *card) Message {
-	a := k.asked
-	m := Message{Class: Approval, Code: l.mask(a.Preview)}
-	switch a.Kind { // of package tools; the strings are for ever
-	case "diff":
-		m.Lang = "diff"
-	case "command":
-		m.Lang = "sh"
+// approval adds the messages that ask for an approval: all of what is to be approved, in as many
+// parts as it takes, and with the last of them the card, which has the buttons. The card is posted
+// after its parts. If the network refuses one of them for good, nobody can approve.
+func (l look) approval(s *state, t *turn, k *card, add func(string, wanted)) {
+	name := fmt.Sprintf("card/%s/%d", k.call.ID, k.nth)
+	parts := l.info.Cut(l.mask(k.asked.Preview))
+	whole := true
+	for i := range len(parts) - 1 {
+		rest := fmt.Sprintf("%s/part/%d", name, i+1)
+		// A later start may cut elsewhere, with other secrets or another limit: while the card waits,
+		// its parts follow.
+		add(rest, wanted{Message: l.part(k, parts, i), cause: k.at, once: k.closed, lost: lostPart})
+		if _, failed := s.failed[key(t, rest)]; failed {
+			whole = false
+			break
+		}
 	}
+	m := l.card(k, parts)
+	if !k.closed && t.stopping == 0 {
+		m.Buttons = answers(k, whole)
+	}
+	add(name, wanted{Message: m, cause: k.at, lost: lostCard})
+}
+
+// part returns a part of what is to be approved that stands before the card.
+func (l look) part(k *card, parts []string, i int) Message {
+	text := l.md(fmt.Sprintf("Part %d of %d of what I would do: ", i+1, len(parts)) + l.code(k.asked.Title) + within(parts, i))
+	return Message{Class: Approval, Text: text, Code: parts[i], Lang: lang(k.asked)}
+}
+
+// within says so if a part begins within a line.
+func within(parts []string, i int) string {
+	if i == 0 || strings.HasSuffix(parts[i-1], "\n") {
+		return ""
+	}
+	return "\nIt begins in the middle of a line."
+}
+
+// card returns an approval card as it should look now, but for its buttons, with the last of the parts.
+func (l look) card(k *card, parts []string) Message {
+	a, last := k.asked, len(parts)-1
 	lines := []string{l.md("**May I do this?** " + l.code(a.Title))}
+	if k.closed {
+		lines[0] = l.md(l.code(a.Title))
+	}
 	if a.Dir != "" {
 		lines = append(lines, l.md("In "+l.code(a.Dir)))
 	}
 	if a.Again {
 		lines = append(lines, l.md("It has changed since it was shown before: this is what it would do now."))
 	}
+	if last > 0 {
+		lines = append(lines, l.md(fmt.Sprintf("This is the last of %d parts of what I would do.", len(parts))+within(parts, last)))
+	}
 	if k.closed {
-		lines[0] = l.md(l.code(a.Title))
-		m.Text = strings.Join(append(lines, l.outcome(k)), "\n")
-		return m
+		lines = append(lines, l.outcome(k))
+	} else {
+		lines = append(lines, l.question(a))
 	}
-	m.Text = strings.Join(append(lines, l.question(a)), "\n")
-	if t.stopping > 0 {
-		return m
+	return Message{Class: Approval, Text: strings.Join(lines, "\n"), Code: parts[last], Lang: lang(a)}
+}
+
+// lang returns the language of a preview.
+func lang(a *agent.ApprovalAsked) string {
+	switch a.Kind { // of package tools; the strings are for ever
+	case "diff":
+		return "diff"
+	case "command":
+		return "sh"
 	}
-	value := k.call.ID + " " + a.Digest
-	m.Buttons = []Button{
-		{Label: "Approve", Action: Approve, Value: value, Style: Primary},
+	return ""
+}
+
+// answers returns the buttons of a card that waits. What is not shown whole cannot be approved.
+func answers(k *card, whole bool) []Button {
+	value := k.call.ID + " " + k.asked.Digest
+	deny := []Button{
 		{Label: "Deny", Action: Deny, Value: value, Style: Danger},
 		{Label: "Deny with reason", Action: Deny, Value: value, Ask: "What should be done instead?"},
 	}
-	return m
+	if !whole {
+		return deny
+	}
+	return append([]Button{{Label: "Approve", Action: Approve, Value: value, Style: Primary}}, deny...)
 }
 
 // question says who may answer, and until when.
@@ -73,11 +125,11 @@ func (l look) outcome(k *card) string {
 	if s != "" && !k.decided.Yes {
 		return s
 	}
-	return strings.TrimSpace(s + " " + l.md(l.after(k)))
+	return strings.TrimSpace(s + " " + l.md(k.after(l)))
 }
 
 // after says what happened after the decision, as Markdown.
-func (l look) after(k *card) string {
+func (k *card) after(l look) string {
 	c := k.call
 	switch {
 	case k != c.card():

@@ -14,6 +14,7 @@ type wanted struct {
 	turn  int
 	cause time.Time // when what it tells came up: if that was before this start, it may have been posted already
 	once  bool      // it is never edited
+	lost  string    // told, as Markdown with %s for the reason, if the network refuses it for good; empty is nothing
 	spare bool      // it is not worth posting now, but if it may have been posted it is to be brought up to date
 }
 
@@ -43,8 +44,9 @@ func (l look) turn(s *state, t *turn, live agent.Live) []wanted {
 		w.Key, w.turn = key(t, rest), t.n
 		w.Text = fit(w.Text, l.info.MaxText)
 		all = append(all, w)
-		if detail, ok := s.failed[w.Key]; ok && w.Class <= Final {
-			m := Message{Key: w.Key + "/failed", Class: Notice, Text: fit(lost(l, w.Class, detail), l.info.MaxText)}
+		if detail, ok := s.failed[w.Key]; ok && w.lost != "" {
+			text := l.md(fmt.Sprintf(w.lost, l.code(detail)))
+			m := Message{Key: w.Key + "/failed", Class: Notice, Text: fit(text, l.info.MaxText)}
 			all = append(all, wanted{Message: m, turn: t.n, cause: w.cause, once: true})
 		}
 	}
@@ -56,7 +58,7 @@ func (l look) turn(s *state, t *turn, live agent.Live) []wanted {
 	}
 	for _, m := range t.marks {
 		if k := m.card; k != nil {
-			add(fmt.Sprintf("card/%s/%d", k.call.ID, k.nth), wanted{Message: l.card(t, k), cause: k.at})
+			l.approval(s, t, k, add)
 		} else {
 			notice := Message{Class: Notice, Text: l.md(fateOf(m.said))}
 			add(fmt.Sprintf("said/%d", m.said.pos), wanted{Message: notice, cause: m.said.at, spare: m.said.fate == taken})
@@ -64,7 +66,8 @@ func (l look) turn(s *state, t *turn, live agent.Live) []wanted {
 	}
 	if t.ended != nil {
 		for i, text := range l.answer(t.ended) {
-			add(fmt.Sprintf("answer/%d", i), wanted{Message: Message{Class: Final, Text: text}, cause: t.till, once: true})
+			m := Message{Class: Final, Text: text}
+			add(fmt.Sprintf("answer/%d", i), wanted{Message: m, cause: t.till, once: true, lost: lostAnswer})
 		}
 	}
 	return all
@@ -90,15 +93,14 @@ func (l look) answer(e *agent.TurnEnded) []string {
 	return append(pieces, end)
 }
 
-// lost says that a message could not be posted.
-func lost(l look, c Class, detail string) string {
-	if c == Approval {
-		return l.md("I need an approval here, but the network refuses the card that asks for it (" + l.code(detail) +
-			"). Nobody can answer, so say “stop” to end this. Please tell whoever runs me.")
-	}
-	return l.md("Part of my answer could not be posted here: the network refuses it (" + l.code(detail) +
-		"). Please tell whoever runs me.")
-}
+// What is told of messages that could not be posted.
+const (
+	lostCard = "I need an approval here, but the network refuses the card that asks for it (%s). " +
+		"Nobody can answer, so say “stop” to end this. Please tell whoever runs me."
+	lostPart = "I need an approval here, but the network refuses to show a part of what I would do (%s). " +
+		"Nobody can approve what is not shown; it can only be denied. Please tell whoever runs me."
+	lostAnswer = "Part of my answer could not be posted here: the network refuses it (%s). Please tell whoever runs me."
+)
 
 // md returns our own words as the network writes them, in one piece.
 func (l look) md(s string) string {

@@ -82,6 +82,7 @@ func plain(now time.Time) look {
 		info: Info{
 			Render:  func(s string) []string { return cut(strings.TrimSpace(s), 900) },
 			MaxText: 1000,
+			MaxCode: 100,
 			Mention: func(id string) string { return "@" + id },
 		},
 		redact: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[password]") },

@@ -71,6 +71,7 @@ func (c *Chat) Info() bots.Info {
 		EditEvery: editEvery,
 		Render:    render,
 		MaxText:   maxText,
+		MaxCode:   maxCode,
 		Mention:   func(id string) string { return "@" + id },
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/slack-go/slack"
 
@@ -16,8 +17,8 @@ const (
 	maxLabel   = 75   // of a button
 	maxValue   = 2000 // of a button
 	maxButtons = 25   // in one row
-	maxCode    = 2900 // bytes of code in one fence: what is left of a section beside the fence and a note
-	maxFences  = 3    // all blocks together may have some 13,200 characters
+	maxFence   = 2900 // bytes of code in one fence: what is left of a section beside the fence and notes
+	maxCode    = 8700 // bytes of code in one message, escaped: all blocks together, and the text is one, may have some 13,200 characters
 	maxSummary = 150  // bytes of code in the plain text of a message without other text; a choice of ours
 )
 
@@ -59,40 +60,54 @@ func section(mrkdwn string) slack.Block {
 	return slack.NewSectionBlock(text, nil, nil, slack.SectionBlockOptionExpand(true))
 }
 
-// fences returns escaped code as sections, and says how many lines did not fit.
+// codeSize is the bytes of code as a fence holds it.
+func codeSize(code string) int { return len(apart(escape(code))) }
+
+// fences returns escaped code as sections. Of more than maxCode, which nobody is to ask for, it shows
+// the beginning and says how much is missing.
 func fences(code string) []slack.Block {
-	parts, more := fill(strings.Split(code, "\n"))
+	note := ""
+	if len(code) > maxCode {
+		end := border(code, maxCode, true)
+		note = fmt.Sprintf("\n_… (characters that are not shown: %d)_", utf8.RuneCountInString(unescape(code[end:])))
+		code = code[:end]
+	}
 	var blocks []slack.Block
+	parts := fill(strings.Split(code, "\n"))
 	for i, p := range parts {
-		p = fenceOpen + p + fenceClose
-		if i == len(parts)-1 && more > 0 {
-			p += fmt.Sprintf("\n_… %d more lines_", more)
-			if more == 1 {
-				p = strings.TrimSuffix(p, "s_") + "_"
-			}
+		text := fenceOpen + p.code + fenceClose
+		if p.within {
+			text = "_the line goes on:_\n" + text
 		}
-		blocks = append(blocks, section(p))
+		if i == len(parts)-1 {
+			text += note
+		}
+		blocks = append(blocks, section(text))
 	}
 	return blocks
 }
 
-// fill puts lines into at most maxFences parts of at most maxCode bytes; more is the number of lines
-// that did not fit whole.
-func fill(lines []string) (parts []string, more int) {
-	for i, line := range lines {
-		for j, p := range cut(line, maxCode, true) {
+// A fenced is the code of one fence.
+type fenced struct {
+	code   string
+	within bool // it goes on with the last line of the fence before
+}
+
+// fill puts lines into parts of at most maxFence bytes. Two that follow each other are more than
+// maxFence, but for some bytes at which a line cannot be cut, so there are at most seven.
+func fill(lines []string) []fenced {
+	var parts []fenced
+	for _, line := range lines {
+		for i, p := range cut(line, maxFence, true) {
 			last := len(parts) - 1
-			switch {
-			case last >= 0 && j == 0 && len(parts[last])+1+len(p) <= maxCode:
-				parts[last] += "\n" + p
-			case len(parts) == maxFences:
-				return parts, len(lines) - i
-			default:
-				parts = append(parts, p)
+			if last >= 0 && i == 0 && len(parts[last].code)+1+len(p) <= maxFence {
+				parts[last].code += "\n" + p
+			} else {
+				parts = append(parts, fenced{p, i > 0})
 			}
 		}
 	}
-	return parts, 0
+	return parts
 }
 
 func buttons(all []bots.Button) ([]slack.Block, error) {

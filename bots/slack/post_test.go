@@ -71,7 +71,7 @@ func TestGreatestMessage(t *testing.T) {
 		id := f.post(th, m)
 		require.NoError(t, f.s.Edit(t.Context(), th, id, m))
 		shown := f.w.Thread(f.c, th.ID)
-		require.Contains(t, shown[len(shown)-1].Text, "more lines_")
+		require.Contains(t, shown[len(shown)-1].Text, "characters that are not shown: ")
 	}
 }
 

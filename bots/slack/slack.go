@@ -118,6 +118,8 @@ func (s *Slack) Info() bots.Info {
 		EditEvery: editEvery,
 		Render:    func(markdown string) []string { return render(markdown, maxText) },
 		MaxText:   maxText,
+		MaxCode:   maxCode,
+		CodeSize:  codeSize,
 		Mention:   s.names.mention,
 	}
 }
