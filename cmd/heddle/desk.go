@@ -49,7 +49,7 @@ func (d desk) answer(ctx context.Context, q question, w io.Writer) error {
 	case askBackup:
 		return d.store.Backup(ctx, w)
 	case askCheck:
-		report, err := d.store.Check(ctx)
+		report, err := checkCopy(ctx, d.store)
 		if err != nil {
 			return err
 		}

@@ -52,6 +52,7 @@ receipts, in the log too.
 	settings.go   what the configuration means to the agent, the bots and the models
 	desk.go       questions about the log, and their answers; story.go the words for events
 	admin.go      the same questions, asked of a heddle that serves
+	backup.go     a copy of the log and its artefacts, and the check of a copy
 	doctor.go     the examination of everything that the service needs
 	health.go     /healthz and /readyz
 	testdata      conversations, in a language of their own: the readable specification

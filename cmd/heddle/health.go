@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"os"
@@ -8,11 +9,12 @@ import (
 	"time"
 
 	"github.com/heddle-bot/heddle/bots/slack"
+	"github.com/heddle-bot/heddle/store/bolt"
 )
 
 // healthHandler answers /healthz, which says that the process lives, and /readyz, which says that it
 // can work: 200, or 503 and the reasons, one a line.
-func healthHandler(storePath string, connection func() slack.Health) http.Handler {
+func healthHandler(log *bolt.Store, connection func() slack.Health) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintln(w, "ok")
@@ -22,7 +24,7 @@ func healthHandler(storePath string, connection func() slack.Health) http.Handle
 		if h := connection(); !h.Connected {
 			reasons = append(reasons, fmt.Sprintf("not connected to Slack since %s: %s", h.Since.UTC().Format(time.RFC3339), h.LastError))
 		}
-		if err := writable(filepath.Dir(storePath)); err != nil {
+		if err := cmp.Or(log.Healthy(), writable(filepath.Dir(log.Path()))); err != nil {
 			reasons = append(reasons, fmt.Sprintf("the log cannot be written: %v", err))
 		}
 		if len(reasons) > 0 {

@@ -51,7 +51,7 @@ type cli struct {
 	} `cmd:"" help:"Look at sessions. Works while heddle serves."`
 	Backup struct {
 		File string `arg:"" help:"File to write, which must not exist."`
-	} `cmd:"" help:"Copy the log to a file. Works while heddle serves."`
+	} `cmd:"" help:"Copy the log to FILE and its artefacts to FILE.artefacts. Works while heddle serves."`
 	Store struct {
 		Check struct{} `cmd:"" help:"Read all that is stored and report damage. Works while heddle serves."`
 	} `cmd:"" help:"Look after the log."`
@@ -115,21 +115,6 @@ func (p program) do(ctx context.Context, command string, c *cli) error {
 		return p.backup(ctx, cfg.Store.Path, c.Backup.File)
 	}
 	panic("unknown command " + command)
-}
-
-// backup writes a copy of the log to file, whole or not at all.
-func (p program) backup(ctx context.Context, storePath, file string) error {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	err = ask(ctx, storePath, nil, question{Ask: askBackup}, f)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(file))
-	}
-	_, err = fmt.Fprintf(p.stdout, "%s is a copy of the log. Now copy %s.artefacts too, if it is there: long outputs lie in it.\n",
-		file, storePath)
-	return err
 }
 
 // version returns what the build knows of itself.

@@ -210,8 +210,9 @@ func TestMissingScopes(t *testing.T) {
 
 func TestHealth(t *testing.T) {
 	dir := t.TempDir()
+	s := newStore(t, filepath.Join(dir, "heddle.db"))
 	health := slack.Health{Since: time.Unix(0, 0), LastError: "no route"}
-	h := healthHandler(filepath.Join(dir, "heddle.db"), func() slack.Health { return health })
+	h := healthHandler(s, func() slack.Health { return health })
 	get := func(path string) (int, string) {
 		rec := httptest.NewRecorder()
 		h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, path, nil))
@@ -228,10 +229,12 @@ func TestHealth(t *testing.T) {
 	code, text = get("/readyz")
 	require.Equal(t, http.StatusOK, code)
 	require.Equal(t, "ok\n", text)
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	require.Empty(t, entries, "probes leave nothing behind")
+	require.Equal(t, []string{"heddle.db"}, names(t, dir), "probes leave nothing behind")
 
+	require.NoError(t, s.Close())
+	code, text = get("/readyz")
+	require.Equal(t, http.StatusServiceUnavailable, code)
+	require.Contains(t, text, "the log cannot be written: the log is closed")
 	require.NoError(t, os.RemoveAll(dir))
 	code, text = get("/readyz")
 	require.Equal(t, http.StatusServiceUnavailable, code)

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -48,10 +49,7 @@ func (p program) serve(ctx context.Context, cfg *Config, s secrets, r *redact.Re
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(r.Writer(p.stderr), nil))
-	if err := os.MkdirAll(filepath.Dir(cfg.Store.Path), 0o700); err != nil {
-		return fmt.Errorf("store.path: %w", err)
-	}
-	st, err := bolt.Open(cfg.Store.Path, bolt.Config{})
+	st, err := openStore(cfg.Store.Path)
 	if err != nil {
 		return err
 	}
@@ -83,6 +81,7 @@ func (p program) serve(ctx context.Context, cfg *Config, s secrets, r *redact.Re
 		return errors.Join(fmt.Errorf("http.addr: %w", err), admin.Close())
 	}
 
+	debug.FreeOSMemory() // what only the start needed: some 2 of 20 MiB
 	log.Info("serving", "version", version(), "store", cfg.Store.Path, "health", health.Addr())
 	g := newGroup(ctx)
 	// The bot outlives the agent: people see how running tools end, and what they say meanwhile is
@@ -95,10 +94,25 @@ func (p program) serve(ctx context.Context, cfg *Config, s secrets, r *redact.Re
 	})
 	g.Go(func() error { return bot.Run(shown) })
 	g.serve(admin, desk{st, r})
-	g.serve(health, healthHandler(cfg.Store.Path, network.Health))
+	g.serve(health, healthHandler(st, network.Health))
 	err = g.wait()
 	log.Info("stopped", "err", err)
 	return err
+}
+
+// openStore opens the log, or makes it with its directory.
+func openStore(path string) (*bolt.Store, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("store.path: %w", err)
+	}
+	st, err := bolt.Open(path, bolt.Config{})
+	if err != nil {
+		return nil, err
+	}
+	if err := sweepChecks(path); err != nil {
+		return nil, errors.Join(fmt.Errorf("store.path: %w", err), st.Close())
+	}
+	return st, nil
 }
 
 func (sv service) agent() (*agent.Agent, error) {

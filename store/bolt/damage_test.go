@@ -3,6 +3,7 @@ package bolt_test
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -241,9 +242,11 @@ func TestDamageWhileOpen(t *testing.T) {
 	require.NoError(t, f.Close())
 
 	require.ErrorContains(t, first(s.Read(t.Context(), "s01", 0)), "the file is damaged")
+	require.NoError(t, s.Healthy(), "nobody has tried to write")
 	for range 2 {
 		_, err = s.Append(t.Context(), "s01", 10, words("", "x"))
 		require.ErrorContains(t, err, "takes no more writes since one failed: the file is damaged")
+		require.Equal(t, s.Healthy().Error(), errors.Unwrap(err).Error())
 	}
 	report, err := s.Check(t.Context())
 	require.NoError(t, err)

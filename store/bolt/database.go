@@ -84,6 +84,19 @@ func (d *database) view(fn func(tx *bbolt.Tx) error) error {
 	}
 }
 
+// healthy returns why there will be no more writes, or nil.
+func (d *database) healthy() error {
+	select {
+	case <-d.closing:
+		return errClosed()
+	default:
+	}
+	if broken := d.broken.Load(); broken != nil {
+		return *broken
+	}
+	return nil
+}
+
 func errClosed() error { return fmt.Errorf("the log is closed: %w", os.ErrClosed) }
 
 // BUG(bolt): A damaged file in which a branch page leads back to itself keeps a reader going round

@@ -85,6 +85,10 @@ func Open(path string, c Config) (*Store, error) {
 // Path returns where the log is.
 func (s *Store) Path() string { return s.path }
 
+// Healthy returns nil if the log takes writes, or else why it does not: one has failed in a way that
+// leaves open what is on the disk, or the log is closed.
+func (s *Store) Healthy() error { return s.db.healthy() }
+
 // Close waits for appends that were taken and closes the file. Later calls return what the first did.
 func (s *Store) Close() error { return s.close() }
 
