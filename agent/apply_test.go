@@ -30,7 +30,9 @@ func (w *world) append(events ...any) {
 		f.Events = append(f.Events, e)
 	}
 	pos := w.s.Pos + store.Pos(rapid.IntRange(1, 3).Draw(w.t, "gap"))
+	due := dueAfter(w.s, events)
 	require.NoError(w.t, w.s.Apply(pos, f))
+	require.Equal(w.t, w.s.Due(), due)
 	w.log = append(w.log, store.Entry{Pos: pos, Frame: f})
 	w.now = w.now.Add(rapid.SampledFrom([]time.Duration{0, time.Second, time.Minute}).Draw(w.t, "pause"))
 }

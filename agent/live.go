@@ -266,13 +266,27 @@ func (l *live) policy() (Policy, Settings, error) {
 
 // dueAfter returns what s.Due will be when the events are folded.
 func dueAfter(s *Session, events []any) time.Time {
-	due := s.Due()
+	due, call := s.Due(), ""
+	if c := s.turn.asking(); c != nil {
+		call = c.ID
+	}
+	over := func(id string) {
+		if id == call {
+			due = time.Time{}
+		}
+	}
 	for _, v := range events {
 		switch e := v.(type) {
 		case ApprovalAsked:
-			due = e.Expires
-		case Decided, ApprovalExpired, ToolFinished, TurnEnded:
-			due = time.Time{}
+			due, call = e.Expires, e.Call
+		case Decided:
+			over(e.Call)
+		case ApprovalExpired:
+			over(e.Call)
+		case ToolFinished:
+			over(e.Call)
+		case TurnEnded:
+			over(call)
 		}
 	}
 	return due
