@@ -28,7 +28,7 @@ type Config struct {
 
 // Store is where everything is kept that must survive.
 type Store struct {
-	Path string `toml:"path"` // the log; its artefacts and its socket lie beside it. No tool can reach into its directory.
+	Path string `toml:"path"` // the log; its artefacts and its socket lie beside it. The tools for files cannot reach into its directory; a shell command that a person approves can.
 }
 
 // HTTP is the address for health checks.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -246,7 +247,7 @@ func TestHealth(t *testing.T) {
 func TestGroupEndsTogether(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	g := newGroup(context.Background())
+	g := newGroup(context.Background(), slog.New(slog.DiscardHandler))
 	g.serve(l, http.NotFoundHandler())
 	fault := errors.New("fault")
 	g.Go(func() error { return fault })
@@ -258,7 +259,7 @@ func TestGroupEndsTogether(t *testing.T) {
 func TestGroupLeavesBehindWhatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(context.Background())
-		g := newGroup(ctx)
+		g := newGroup(ctx, slog.New(slog.DiscardHandler))
 		hangs := make(chan struct{})
 		g.Go(func() error { <-hangs; return nil })
 		begin := time.Now()

@@ -83,9 +83,8 @@ func (p program) serve(ctx context.Context, cfg *Config, s secrets, r *redact.Re
 
 	debug.FreeOSMemory() // what only the start needed: some 2 of 20 MiB
 	log.Info("serving", "version", version(), "store", cfg.Store.Path, "health", health.Addr())
-	g := newGroup(ctx)
-	// The bot outlives the agent: people see how running tools end, and what they say meanwhile is
-	// kept for the next start.
+	g := newGroup(ctx, log)
+	// The bot outlives the agent: what people say while running tools end is kept for the next start.
 	shown, hide := context.WithCancel(context.WithoutCancel(ctx))
 	defer hide()
 	g.Go(func() error {
@@ -178,16 +177,17 @@ func newRegistry(cfg *Config) (*tools.Registry, error) {
 type group struct {
 	*errgroup.Group
 	ctx context.Context // ends when all are to
+	log *slog.Logger
 }
 
-func newGroup(ctx context.Context) group {
+func newGroup(ctx context.Context, log *slog.Logger) group {
 	g, ctx := errgroup.WithContext(ctx)
-	return group{g, ctx}
+	return group{g, ctx, log}
 }
 
 // serve answers HTTP on l.
 func (g group) serve(l net.Listener, h http.Handler) {
-	srv := &http.Server{Handler: h, ReadHeaderTimeout: answerGrace}
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: answerGrace, ErrorLog: slog.NewLogLogger(g.log.Handler(), slog.LevelWarn)}
 	g.Go(func() error {
 		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			return err

@@ -11,6 +11,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/url"
 	"slices"
@@ -89,6 +90,7 @@ func forms(s string) []string {
 		unquote(strings.TrimSpace(b.String())),
 		unquote(strconv.Quote(s)),
 		hex.EncodeToString([]byte(s)),
+		fmt.Sprintf("%X", s),
 	}
 	for _, e := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		for before := range 3 {

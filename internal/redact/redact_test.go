@@ -28,6 +28,7 @@ func TestStringMasksEveryForm(t *testing.T) {
 		"json":      strings.Trim(string(quoted), `"`),
 		"go":        fmt.Sprintf("%q", secret),
 		"hex":       hex.EncodeToString([]byte(secret)),
+		"HEX":       strings.ToUpper(hex.EncodeToString([]byte(secret))),
 		"url alone": "https://example.com/?token=" + url.QueryEscape(secret) + "&x=1",
 	}
 	r := redact.New("another secret", secret)
