@@ -76,6 +76,7 @@ type said struct {
 	pos  store.Pos
 	at   time.Time
 	busy agent.Busy
+	late bool // a stop had been asked for: it will begin the next turn
 	fate fate
 }
 
@@ -118,6 +119,7 @@ func (s *state) event(at store.Entry, v any) {
 		m := &said{pos: at.Pos, at: at.Time, busy: e.Busy}
 		s.waiting = append(s.waiting, m)
 		if t := s.running(); t != nil && !t.told(at.Pos) {
+			m.late = t.stopping != 0
 			t.marks = append(t.marks, mark{said: m})
 		}
 	case *agent.TurnStarted:

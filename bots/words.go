@@ -100,7 +100,7 @@ func fateOf(m *said) string {
 		return "Stopped together with what was running."
 	case m.fate == taken:
 		return "Taken in."
-	case m.busy == agent.Queue:
+	case m.late, m.busy == agent.Queue:
 		return "In line: I begin with it when I am done with what is running."
 	case m.busy == agent.Interrupt:
 		return "I interrupt what I am writing and take this in."
