@@ -168,8 +168,11 @@ func TestApproval(t *testing.T) {
 		require.Equal(t, "You may not approve or deny this. The card says who may.", texts(o.chat, thread, ann.ID)[2])
 		require.Zero(t, o.acted.Load())
 
-		require.NoError(t, o.chat.Click(bob, thread, o.chat.Shown(thread, bob.ID)[1].ID, "Approve", ""))
-		o.click(bob, thread, 1, "Deny", "") // both clicks were made on the card as it was
+		card := o.chat.Shown(thread, bob.ID)[1].ID
+		require.NoError(t, o.chat.Click(bob, thread, card, "Approve", ""))
+		// The other click was made on the card as it was, and may come when it has no buttons any more.
+		o.chat.Repeat(bots.Clicked{ID: "late", Thread: thread, Message: card, By: bob, Action: bots.Deny, Value: "1.1.1 d0"})
+		time.Sleep(10 * time.Second)
 		require.EqualValues(t, 1, o.acted.Load())
 		shown = o.done(thread)
 		require.Equal(t, "Done in less than a second: ran 1 command.\n- ✓ `make` (`exit status 0`)", shown[0])
