@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 )
@@ -47,6 +48,14 @@ type Info struct {
 	MaxCode   int                            // bytes of one message's Code that is shown whole, as CodeSize counts them; 0 is no limit
 	CodeSize  func(code string) int          // bytes of code in the network's own form, escaped; nil is len. See Cut
 	Mention   func(id string) string         // how the network writes a person's name in a message, by id, without calling them
+
+	// Fetch opens a File. nil: the network has none. Errors wrap *Error.
+	Fetch func(ctx context.Context, ref string) (io.ReadCloser, error)
+
+	// Earlier returns what was said in the thread before the message of that id, at most so many
+	// messages: the root, and then the newest, oldest first. cut says that some between are left out.
+	// The bot's own are not among them. nil: the network does not tell. Errors wrap *Error.
+	Earlier func(ctx context.Context, t Thread, before string, most int) (all []Said, cut bool, err error)
 }
 
 // A Thread is the address of a conversation. It is carried by every event and message: nothing is
@@ -80,38 +89,11 @@ type MessageID string
 
 // A Person is somebody on a network.
 type Person struct {
-	ID   string
-	Name string // to be shown; the id if the name is not known yet
-	Bot  bool
+	ID      string
+	Name    string // to be shown; the id if the name is not known yet
+	Bot     bool
+	Outside bool // of another organisation, in a channel that is shared with it
 }
-
-// An Event is a Said or a Clicked.
-type Event interface{ event() }
-
-// Said is a message that somebody wrote.
-type Said struct {
-	ID      string // unique in its channel; the same however often and by whichever event it is delivered
-	Thread  Thread
-	By      Person
-	Text    string // without the mention of the bot; Markdown as far as the network knows it
-	Mention bool   // it names the bot, or it is in a direct message
-	Reply   bool   // it was written inside an existing thread rather than in the channel
-	Time    time.Time
-}
-
-// Clicked is a press on a button of one of our messages.
-type Clicked struct {
-	ID      string // unique; the same however often it is delivered
-	Thread  Thread
-	Message MessageID // that carries the button
-	By      Person
-	Action  Action // of the Button
-	Value   string // of the Button
-	Reason  string // what the person wrote beside it; may be empty
-}
-
-func (Said) event()    {}
-func (Clicked) event() {}
 
 // A Message is what a Platform shows.
 type Message struct {
@@ -121,8 +103,15 @@ type Message struct {
 	Code    string   // shown verbatim in a fence below Text (a diff, a command); at most Info.MaxCode. Of more the platform shows what fits and says how much is missing
 	Lang    string   // of Code: "diff", "sh" or empty
 	Buttons []Button // below the text, in order
+	Upload  *Upload  // shown below; nil is none. A message that has one cannot be edited
 	For     string   // if not empty only this person sees it, and it cannot be edited: the id of a Person
 	Unsure  bool     // it may have been posted already: look before posting again
+}
+
+// An Upload is a file of ours.
+type Upload struct {
+	Name    string // with an ending that says what it is
+	Content []byte
 }
 
 // A Class orders messages when the network limits their rate.
