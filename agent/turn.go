@@ -12,12 +12,27 @@ import (
 // locked in each function, but for what runs in unlocked.
 
 // begin starts a turn with what is waiting.
-func (w *worker) begin(settings Settings) error {
+func (w *worker) begin(settings Settings, fault error) error {
 	l := w.l
 	start := TurnStarted{Turn: l.s.turns + 1, Saw: l.s.Pos, Model: settings.ModelName}
-	if err := l.work(unlessMoved, start); err != nil {
+	events := []any{start}
+	prompted := 0
+	if fault == nil {
+		now, err := w.brief(settings)
+		switch {
+		case errors.Is(err, errMoved):
+			return err
+		case err == nil:
+			prompted = start.Turn
+		} // any other goOn meets again, in a turn in which people can be told
+		if err == nil && !now.equal(l.s.prompt) {
+			events = append(events, now)
+		}
+	}
+	if err := l.work(unlessMoved, events...); err != nil {
 		return err
 	}
+	w.prompted = prompted
 	w.cfg.Logger.Info("turn started", "session", l.id, "turn", start.Turn, "model", start.Model)
 	return nil
 }
@@ -62,7 +77,7 @@ func (w *worker) ask(ctx context.Context, do AskModel, settings Settings) error 
 	}
 	l := w.l
 	if w.prompted != l.s.turn.Turn {
-		return w.brief(settings)
+		return w.goOn(settings)
 	}
 	saw, turn, step := l.s.Pos, l.s.turn.Turn, l.s.turn.step+1
 	request := l.s.Request()
@@ -157,33 +172,38 @@ func estimate(r *llm.Request, reply string) llm.Usage {
 	return llm.Usage{Input: n/perToken + 1, Output: len(reply)/perToken + 1}
 }
 
-// brief looks, once in a turn and after each restart, whether what the model is told beside the
-// conversation is still what it was told. A workspace that is gone ends the turn.
-func (w *worker) brief(settings Settings) error {
-	l := w.l
-	var now Prompted
-	var err error
-	w.l.unlocked(func() { now, err = w.prompt(settings) })
+// goOn prepares a turn that this worker has not begun, or that could not be prepared when it began:
+// what the model is told beside the conversation may not be what it was told. A workspace that is gone
+// ends the turn.
+func (w *worker) goOn(settings Settings) error {
+	now, err := w.brief(settings)
+	if errors.Is(err, errMoved) {
+		return err
+	}
 	if err != nil {
 		return w.end(EndTurn{Reason: Broken, Detail: err.Error()})
 	}
-	w.prompted = l.s.turn.Turn
-	if now.equal(l.s.prompt) {
+	w.prompted = w.l.s.turn.Turn
+	if now.equal(w.l.s.prompt) {
 		return nil
 	}
-	return l.work(unlessMoved, now)
+	return w.l.work(unlessMoved, now)
 }
 
-// prompt returns what the model is told beside the conversation.
-func (w *worker) prompt(s Settings) (Prompted, error) {
-	tools := w.cfg.Tools.Tools()
-	p := Prompted{}
-	for _, t := range tools {
-		p.Tools = append(p.Tools, llm.Tool{Name: t.Name, Description: t.Description, Input: t.Input})
+// brief returns what the model is told beside the conversation, or errMoved.
+func (w *worker) brief(s Settings) (p Prompted, err error) {
+	at := w.l.s.Pos
+	var project string
+	w.l.unlocked(func() { project, err = instructions(s.Dir) })
+	if w.l.s.Pos != at {
+		return p, errMoved
 	}
-	project, err := instructions(s.Dir)
 	if err != nil {
 		return p, err
+	}
+	tools := w.cfg.Tools.Tools()
+	for _, t := range tools {
+		p.Tools = append(p.Tools, llm.Tool{Name: t.Name, Description: t.Description, Input: t.Input})
 	}
 	p.System = w.cfg.Redact(system(s, tools, project))
 	return p, nil

@@ -168,7 +168,7 @@ func (w *worker) once() (more bool, err error) {
 		if l.s.stop == nil && !w.claimSlot(ctx) {
 			return true, nil
 		}
-		return true, w.begin(settings)
+		return true, w.begin(settings, fault)
 	case AskModel:
 		return true, w.ask(ctx, do, settings)
 	case RunTools:
