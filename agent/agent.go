@@ -46,6 +46,7 @@ type Settings struct {
 	Model     llm.Model // that answers
 	ModelName string    // in the configuration
 	ModelID   string    // as the provider names it: the model is told who it is
+	Window    Window    // of Model
 	Limits    Limits
 	Approvers []string // ids of who may decide; empty: everybody whose click reaches Decide
 }

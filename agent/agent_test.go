@@ -55,6 +55,9 @@ func (m *model) Generate(ctx context.Context, r *llm.Request, emit func(llm.Delt
 	next := m.replies[len(m.asked)]
 	m.asked = append(m.asked, r)
 	m.mu.Unlock()
+	if emit == nil {
+		emit = func(llm.Delta) {}
+	}
 	return next(ctx, emit)
 }
 

@@ -74,8 +74,12 @@ func (s *Session) event(pos store.Pos, f store.Frame, v any) error {
 		}
 		s.turn.brakes.nudged = s.turn.step
 		s.tell(e.Text)
+	case *CompactAsked:
+		s.wish = e
+	case *Compacted, *CompactFailed, *Overflowed:
+		err = s.turn.sumUp(&s.talk, v)
 	case *StopAsked:
-		if s.turn != nil || len(s.waiting) > 0 {
+		if s.current() != 0 {
 			s.stop = &stop{pos, e.By}
 		}
 	case *TurnEnded:
@@ -106,9 +110,10 @@ func (s *Session) start(f store.Frame, e *TurnStarted) error {
 	if s.turn != nil || e.Turn != s.turns+1 {
 		return errPlace
 	}
+	only := s.wish != nil && len(s.waiting) == 0
 	s.take(e.Saw, false)
 	s.turns = e.Turn
-	s.turn = &turn{TurnStarted: *e, clock: clock{mark: f.Time}}
+	s.turn = &turn{TurnStarted: *e, clock: clock{mark: f.Time}, sum: sum{only: only}}
 	return nil
 }
 
@@ -126,7 +131,12 @@ func (k *talk) take(saw store.Pos, running bool) {
 
 // tell puts a message of a person, or of the program, into the history.
 func (k *talk) tell(text string) {
-	k.history = append(k.history, &llm.Message{Role: llm.User, Text: k.masked(text)})
+	k.add(&llm.Message{Role: llm.User, Text: k.masked(text)})
+}
+
+func (k *talk) add(m *llm.Message) {
+	k.history = append(k.history, m)
+	k.size += size(m)
 }
 
 func (s *Session) said(e *ModelSaid) error {
@@ -151,7 +161,7 @@ func (s *Session) said(e *ModelSaid) error {
 		m.Calls = append(m.Calls, llm.Call{ID: c.Provider, Name: c.Tool, Args: args})
 	}
 	if e.Text != "" || len(e.Calls) > 0 {
-		s.history = append(s.history, m)
+		s.add(m)
 	}
 	t.brakes.step(t.calls)
 	return nil
@@ -226,7 +236,7 @@ func (s *Session) progress(v any) error {
 func (s *Session) settle() {
 	for _, c := range s.turn.calls {
 		text := s.masked(observation(c))
-		s.history = append(s.history, &llm.Message{Role: llm.ToolRole, CallID: c.Provider, Text: text})
+		s.add(&llm.Message{Role: llm.ToolRole, CallID: c.Provider, Text: text})
 	}
 	s.turn.brakes.settle(s.turn.calls)
 }
@@ -255,6 +265,9 @@ func (s *Session) end(e *TurnEnded) error {
 	}
 	if e.Note != "" {
 		s.tell(e.Note)
+	}
+	if e.Reason == Cancelled {
+		s.wish = nil
 	}
 	s.turn, s.stop = nil, nil
 	return nil

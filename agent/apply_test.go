@@ -15,11 +15,12 @@ import (
 // A world plays the people, the model and the tools of one session at random, the way the worker
 // would, and keeps the log.
 type world struct {
-	t    *rapid.T
-	s    *Session
-	log  []store.Entry
-	now  time.Time
-	said int
+	t      *rapid.T
+	s      *Session
+	log    []store.Entry
+	now    time.Time
+	said   int
+	summed []*llm.Message // that are in the history no more
 }
 
 func (w *world) append(events ...any) {
@@ -39,7 +40,7 @@ func (w *world) append(events ...any) {
 
 // people does something that people, or other packages, may do at any moment.
 func (w *world) people() {
-	switch rapid.IntRange(0, 4).Draw(w.t, "people") {
+	switch rapid.IntRange(0, 5).Draw(w.t, "people") {
 	case 0, 1:
 		w.said++
 		busy := rapid.SampledFrom([]Busy{"", Steer, Queue, Interrupt}).Draw(w.t, "busy")
@@ -54,6 +55,8 @@ func (w *world) people() {
 		w.append(d)
 	case 4:
 		w.append(Decided{Call: "9.9.9"})
+	case 5:
+		w.append(CompactAsked{By: bob})
 	}
 }
 
@@ -65,7 +68,13 @@ func (w *world) worker() bool {
 	case StartTurn:
 		w.append(TurnStarted{Turn: w.s.turns + 1, Saw: w.s.Pos, Model: "m"})
 	case AskModel:
-		w.model()
+		if n := len(w.s.history); n > 6 && rapid.IntRange(0, 9).Draw(w.t, "refused") == 0 && w.s.turn.sum.refused == 0 {
+			w.append(Overflowed{Turn: w.s.turn.Turn})
+		} else {
+			w.model()
+		}
+	case Compact:
+		w.compact(do)
 	case AskPerson:
 		w.append(ApprovalAsked{Call: do.Call.ID, Digest: "d1", Expires: w.now.Add(time.Hour)})
 	case Expire:
@@ -94,6 +103,22 @@ func (w *world) worker() bool {
 		w.append(append(events, TurnEnded{Turn: w.s.turn.Turn, Reason: do.Reason})...)
 	}
 	return true
+}
+
+// compact sums up, or fails to, perhaps after more has been said.
+func (w *world) compact(do Compact) {
+	n := cut(w.s.history, 0, 0, do.Refused)
+	turn := w.s.turn.Turn
+	w.maybe()
+	if _, still := w.s.Next(rules(w.now)).(Compact); !still {
+		return // stopped
+	}
+	if n == 0 && !do.Refused || rapid.Bool().Draw(w.t, "no summary") {
+		w.append(CompactFailed{Turn: turn})
+		return
+	}
+	w.summed = append(w.summed, w.s.history[:n]...)
+	w.append(Compacted{Turn: turn, Replaced: n, Summary: "a summary"})
 }
 
 // model answers what it has seen, perhaps after more has been said.
@@ -139,7 +164,10 @@ func TestFold(t *testing.T) {
 			require.NoError(t, again.Apply(e.Pos, e.Frame))
 		}
 		require.Equal(t, w.s, again)
-		wellFormed(t, w.s.Request(), w.said)
+		whole := w.s.Request()
+		whole.Messages = append(w.summed, whole.Messages...)
+		wellFormed(t, w.s.Request(), 0)
+		wellFormed(t, whole, w.said)
 	})
 }
 

@@ -170,6 +170,35 @@ type StopAsked struct {
 	Turn int  `json:"turn,omitempty"` // that is meant; 0 is whichever runs or is about to begin
 }
 
+// CompactAsked says that a person wants the conversation summed up.
+type CompactAsked struct {
+	By User `json:"by"`
+}
+
+// Overflowed says that the model has refused a request as larger than its context.
+type Overflowed struct {
+	Turn int    `json:"turn"`
+	Text string `json:"text,omitempty"` // of the refusal
+}
+
+// Compacted puts a summary in the place of the oldest messages of what the model has been told.
+type Compacted struct {
+	Turn     int       `json:"turn"`
+	Replaced int       `json:"replaced"`          // so many of the oldest messages
+	Summary  string    `json:"summary,omitempty"` // as the model is told it
+	Trim     int       `json:"trim,omitempty"`    // bytes to which the tool results that stay are cut; 0 leaves them
+	Note     string    `json:"note,omitempty"`    // as the model is told of such a cut
+	Usage    llm.Usage `json:"usage,omitzero"`
+	Model    string    `json:"model,omitempty"` // as the provider names it
+}
+
+// CompactFailed says that the conversation could not be summed up and is as it was.
+type CompactFailed struct {
+	Turn   int       `json:"turn"`
+	Detail string    `json:"detail"` // for people
+	Usage  llm.Usage `json:"usage,omitzero"`
+}
+
 // A Reason says why a turn ended.
 type Reason string
 
@@ -186,8 +215,10 @@ const (
 	CutOff          Reason = "cut_off"     // the model's answer was cut at its output limit
 	ContentFiltered Reason = "filtered"
 	ModelFailed     Reason = "model_failed"
-	Broken          Reason = "broken"  // a fault of our own
-	Cancelled       Reason = "stopped" // a person stopped it
+	Broken          Reason = "broken"        // a fault of our own
+	Cancelled       Reason = "stopped"       // a person stopped it
+	SummedUp        Reason = "summed_up"     // it was asked for nothing else
+	NotSummedUp     Reason = "not_summed_up" // the same, and it failed
 )
 
 // TurnEnded closes a turn.
@@ -200,7 +231,7 @@ type TurnEnded struct {
 	Steps  int       `json:"steps"`
 	Usage  llm.Usage `json:"usage,omitzero"`
 	Text   string    `json:"text,omitempty"` // the answer: of Completed all of it, else what there is of it
-	Note   string    `json:"note,omitempty"` // as the model is told of the end; none of Completed
+	Note   string    `json:"note,omitempty"` // as the model is told of the end; none of Completed and of summing up
 }
 
 // prefix begins the Kind of every event that this package owns.
@@ -260,6 +291,14 @@ func newEvent(name string) any {
 		return new(ToolStarted)
 	case "ToolFinished":
 		return new(ToolFinished)
+	case "CompactAsked":
+		return new(CompactAsked)
+	case "Overflowed":
+		return new(Overflowed)
+	case "Compacted":
+		return new(Compacted)
+	case "CompactFailed":
+		return new(CompactFailed)
 	case "StopAsked":
 		return new(StopAsked)
 	case "TurnEnded":

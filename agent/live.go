@@ -260,6 +260,7 @@ func (l *live) policy() (Policy, Settings, error) {
 		Now:     time.Now(),
 		Replica: a.cfg.Replica,
 		Limits:  s.Limits,
+		Window:  s.Window,
 		Judge:   judge(a.cfg.Tools),
 	}, s, err
 }

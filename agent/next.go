@@ -7,7 +7,7 @@ import (
 	"github.com/heddle-bot/heddle/agent/llm"
 )
 
-// An Action is the one thing to do next: Wait, StartTurn, AskModel, AskPerson, Expire, RunTools,
+// An Action is the one thing to do next: Wait, StartTurn, AskModel, Compact, AskPerson, Expire, RunTools,
 // Refuse, Nudge or EndTurn.
 type Action interface{ action() }
 
@@ -16,6 +16,10 @@ type (
 	Wait      struct{}
 	StartTurn struct{}
 	AskModel  struct{ Left time.Duration } // of the turn's time
+	Compact   struct {
+		Left    time.Duration
+		Refused bool // the model did not take the last request: it was too large
+	}
 	AskPerson struct{ Call Call }
 	Expire    struct{ Call Call } // nobody answered
 	RunTools  struct {
@@ -39,6 +43,7 @@ type (
 func (Wait) action()      {}
 func (StartTurn) action() {}
 func (AskModel) action()  {}
+func (Compact) action()   {}
 func (AskPerson) action() {}
 func (Expire) action()    {}
 func (RunTools) action()  {}
@@ -51,7 +56,7 @@ func (EndTurn) action()   {}
 func (s *Session) Next(p Policy) Action {
 	t := s.turn
 	if t == nil {
-		if len(s.waiting) == 0 {
+		if s.current() == 0 {
 			return Wait{}
 		}
 		return StartTurn{}
@@ -75,7 +80,7 @@ func (s *Session) Next(p Policy) Action {
 		return EndTurn{Reason: TimeUp, Detail: fmt.Sprintf("the limit is %v", p.Limits.Time)}
 	}
 	if t.step == 0 {
-		return AskModel{left}
+		return s.ask(p, left)
 	}
 	if open := t.open(); len(open) > 0 {
 		return t.nextCall(open, p, left)
@@ -143,7 +148,7 @@ func (s *Session) nextStep(p Policy, left time.Duration) Action {
 	if t.brakes.same >= repeatNudge && t.brakes.nudged < t.step {
 		return Nudge{"repeat"}
 	}
-	return AskModel{left}
+	return s.ask(p, left)
 }
 
 // finish ends the turn with a reply that asks for nothing.

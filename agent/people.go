@@ -33,7 +33,7 @@ func (a *Agent) Say(ctx context.Context, session, id string, said UserSaid) (Sai
 	}
 	switch err := l.append(ctx, store.Frame{Key: id}, always, events...); {
 	case errors.Is(err, store.ErrDuplicate):
-		a.start(l) // an earlier Say may have been cut off just after it wrote
+		l.start() // an earlier Say may have been cut off just after it wrote
 		return Said{Duplicate: true, Running: running}, nil
 	case err != nil:
 		return Said{}, err
@@ -41,8 +41,27 @@ func (a *Agent) Say(ctx context.Context, session, id string, said UserSaid) (Sai
 	if said.Busy == Interrupt && l.asking {
 		l.cancel(errInterrupt)
 	}
-	a.start(l)
+	l.start()
 	return Said{Running: running}, nil
+}
+
+// Compact has the conversation summed up: at the next step of a turn that runs, else in one of its
+// own. It returns ErrOver if nothing has been said yet. It is idempotent by id.
+func (a *Agent) Compact(ctx context.Context, session, id string, by User) error {
+	l, release, err := a.get(ctx, session)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if l.s.opened == nil {
+		return ErrOver
+	}
+	err = l.append(ctx, store.Frame{Key: "compact/" + id}, always, CompactAsked{by})
+	if err != nil && !errors.Is(err, store.ErrDuplicate) {
+		return err
+	}
+	l.start()
+	return nil
 }
 
 // Decide answers an approval. The first answer counts: Decide returns nil for it, and ErrOver,
@@ -84,7 +103,7 @@ func (a *Agent) Decide(ctx context.Context, session string, d Decided) error {
 		case err != nil:
 			return err
 		}
-		a.start(l)
+		l.start()
 		return nil
 	}
 }
@@ -108,7 +127,7 @@ func (a *Agent) Stop(ctx context.Context, session, id string, s StopAsked) error
 		return err
 	}
 	l.cancel(errStop) // after the append: the worker then finds the reason in the log
-	a.start(l)
+	l.start()
 	return nil
 }
 

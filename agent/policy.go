@@ -12,6 +12,7 @@ type Policy struct {
 	Now     time.Time
 	Replica string // that asks; time during which another owned the session does not count
 	Limits  Limits
+	Window  Window // of the model
 	Judge   func(Call) Verdict
 }
 

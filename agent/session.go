@@ -27,7 +27,9 @@ type Session struct {
 // talk is what people and model say to each other.
 type talk struct {
 	history []*llm.Message      // what the model has been told, and said
+	size    int                 // of history, in bytes
 	waiting []message           // said by people, not yet taken in
+	wish    *CompactAsked       // to have history summed up
 	mask    func(string) string // of secrets in what the model is told: a log may be older than a secret; nil is none
 }
 
@@ -67,6 +69,7 @@ type turn struct {
 	text   string     // the latest text of the model: what there is of an answer
 	brakes brakes
 	clock  clock
+	sum    sum
 }
 
 // A call is one tool call and how far it has come.
@@ -88,6 +91,14 @@ type brakes struct {
 	nudged  int    // the step at which the model was last told
 }
 
+// A sum is what a turn remembers of summing up.
+type sum struct {
+	only    bool // nothing else is asked of the turn
+	refused int  // requests that were too large for the model
+	tried   int  // of them those after which it was tried to sum up
+	failed  string
+}
+
 // A clock adds up the time that a turn is at work: not while it waits for a person, and not while
 // nobody owned it.
 type clock struct {
@@ -101,7 +112,7 @@ func (s *Session) current() int {
 	switch {
 	case s.turn != nil:
 		return s.turn.Turn
-	case len(s.waiting) > 0:
+	case len(s.waiting) > 0 || s.wish != nil:
 		return s.turns + 1
 	}
 	return 0

@@ -60,7 +60,9 @@ func (w *worker) end(do EndTurn) error {
 	if do.Reason == Cancelled {
 		e.By = l.s.stop.by
 	}
-	if do.Reason != Completed {
+	switch do.Reason {
+	case Completed, SummedUp, NotSummedUp:
+	default:
 		e.Note = note(string(do.Reason))
 	}
 	if err := l.work(unlessMoved, append(events, e)...); err != nil {
@@ -91,7 +93,7 @@ func (w *worker) ask(ctx context.Context, do AskModel, settings Settings) error 
 	partial := l.written()
 	if err != nil {
 		said := ModelSaid{Turn: turn, Step: step, Saw: saw, Text: w.cfg.Redact(partial), Partial: true}
-		said.Usage = estimate(request, partial)
+		said.Usage = guess(request, partial)
 		return w.unanswered(context.Cause(ctx), err, said)
 	}
 	said := ModelSaid{
@@ -100,7 +102,7 @@ func (w *worker) ask(ctx context.Context, do AskModel, settings Settings) error 
 		Stop: reply.Stop, Usage: reply.Usage, Model: reply.Model, Raw: reply.Raw,
 	}
 	if said.Usage.Total() == 0 {
-		said.Usage = estimate(request, reply.Text)
+		said.Usage = guess(request, reply.Text)
 	}
 	for i, c := range reply.Calls {
 		id := fmt.Sprintf("%d.%d.%d", turn, step, i+1)
@@ -125,6 +127,10 @@ func (w *worker) unanswered(cause, err error, partial ModelSaid) error {
 			return nil
 		}
 		return w.l.work(unlessFenced, partial)
+	}
+	e, ok := errors.AsType[*llm.Error](err)
+	if s := &w.l.s; ok && e.Kind == llm.ContextSize && s.turn.sum.refused == 0 && shrinks(s.history) {
+		return w.l.work(unlessFenced, Overflowed{partial.Turn, w.cfg.Redact(e.Error())})
 	}
 	return w.end(failure(err))
 }
@@ -155,21 +161,9 @@ func (w *worker) emit(d llm.Delta) {
 	})
 }
 
-// estimate returns what a request costs of which nobody has told: a third of its bytes, which is on
-// the high side for all but a few languages.
-func estimate(r *llm.Request, reply string) llm.Usage {
-	const perToken = 3
-	n := len(r.System)
-	for _, t := range r.Tools {
-		n += len(t.Description) + len(t.Input)
-	}
-	for _, m := range r.Messages {
-		n += len(m.Text)
-		for _, c := range m.Calls {
-			n += len(c.Args)
-		}
-	}
-	return llm.Usage{Input: n/perToken + 1, Output: len(reply)/perToken + 1}
+// guess returns what a request costs of which nobody has told.
+func guess(r *llm.Request, reply string) llm.Usage {
+	return llm.Usage{Input: estimate(r), Output: tokens(len(reply))}
 }
 
 // goOn prepares a turn that this worker has not begun, or that could not be prepared when it began:

@@ -26,7 +26,7 @@ func (a *Agent) wake(id string) {
 		return
 	}
 	defer release()
-	a.start(l)
+	l.start()
 }
 
 // due reports whether a session of Log.Open wants a worker: something has come due, or an earlier
@@ -41,7 +41,8 @@ func (a *Agent) due(id string) bool {
 }
 
 // start starts the session's worker unless it runs, or the agent does not. l is locked.
-func (a *Agent) start(l *live) {
+func (l *live) start() {
+	a := l.agent
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if l.running || !a.running {
@@ -49,11 +50,12 @@ func (a *Agent) start(l *live) {
 	}
 	l.running, l.claimed = true, false
 	l.refs++
-	a.wg.Go(func() { a.serve(l) })
+	a.wg.Go(func() { l.serve() })
 }
 
 // serve is a worker: it does what Next says until that is to wait.
-func (a *Agent) serve(l *live) {
+func (l *live) serve() {
+	a := l.agent
 	w := &worker{Agent: a, l: l}
 	defer func() {
 		w.leave()
@@ -171,6 +173,8 @@ func (w *worker) once() (more bool, err error) {
 		return true, w.begin(settings, fault)
 	case AskModel:
 		return true, w.ask(ctx, do, settings)
+	case Compact:
+		return true, runner{w, settings}.compact(ctx, do)
 	case RunTools:
 		return true, runner{w, settings}.run(ctx, do)
 	case AskPerson:

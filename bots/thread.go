@@ -32,14 +32,17 @@ type turn struct {
 	waited   time.Duration
 	calls    []*call
 	marks    []mark    // cards and notices in the order in which they came up
+	chore    bool      // nobody's words began it
 	stopping store.Pos // of the latest StopAsked, or 0
 	ended    *agent.TurnEnded
 }
 
-// A mark is a card or something said while the turn ran.
+// A mark is a card, something said while the turn ran, or a summing up.
 type mark struct {
-	card *card
-	said *said
+	card   *card
+	said   *said
+	summed store.Pos // where what came before was summed up
+	at     time.Time // of summed
 }
 
 // A call is one tool call and how far it has come.
@@ -123,7 +126,7 @@ func (s *state) event(at store.Entry, v any) {
 			t.marks = append(t.marks, mark{said: m})
 		}
 	case *agent.TurnStarted:
-		t := &turn{n: e.Turn, since: at.Time, from: at.Time}
+		t := &turn{n: e.Turn, since: at.Time, from: at.Time, chore: len(s.waiting) == 0}
 		if len(s.waiting) > 0 {
 			t.since = s.waiting[0].at
 		}
@@ -181,6 +184,10 @@ func (s *state) progress(t *turn, at store.Entry, v any) {
 		if c := t.call(e.Call); c != nil {
 			c.result = e
 			t.close(c.card(), at.Time)
+		}
+	case *agent.Compacted:
+		if e.Summary != "" && !t.chore {
+			t.marks = append(t.marks, mark{summed: at.Pos, at: at.Time})
 		}
 	case *agent.StopAsked:
 		t.stopping = at.Pos

@@ -57,9 +57,13 @@ func (l look) turn(s *state, t *turn, live agent.Live) []wanted {
 		add("progress", wanted{Message: m, cause: t.since, spare: len(t.calls) == 0})
 	}
 	for _, m := range t.marks {
-		if k := m.card; k != nil {
-			l.approval(s, t, k, add)
-		} else {
+		switch {
+		case m.card != nil:
+			l.approval(s, t, m.card, add)
+		case m.said == nil:
+			notice := Message{Class: Notice, Text: l.md(summedUp)}
+			add(fmt.Sprintf("summed/%d", m.summed), wanted{Message: notice, cause: m.at, once: true})
+		default:
 			notice := Message{Class: Notice, Text: l.md(fateOf(m.said))}
 			add(fmt.Sprintf("said/%d", m.said.pos), wanted{Message: notice, cause: m.said.at, spare: m.said.fate == taken})
 		}

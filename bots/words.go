@@ -27,6 +27,9 @@ const (
 	notDone      = "That did not work, because of a fault of mine. Please try again."
 )
 
+// summedUp is told when there was no room left for the model.
+const summedUp = "This conversation had grown too long for the model, so I have summed up what came before and go on with the summary."
+
 // ending returns why a turn ended, as Markdown, for all reasons but Completed and Cancelled.
 func ending(l look, e *agent.TurnEnded) string {
 	s := why(e)
@@ -59,6 +62,10 @@ func why(e *agent.TurnEnded) string {
 		return "The model's provider withheld the answer (content filter). Please ask in another way."
 	case agent.ModelFailed:
 		return failed(e)
+	case agent.SummedUp:
+		return "I have summed up what was said here. I go on with the summary and the newest messages."
+	case agent.NotSummedUp:
+		return "I could not sum up what was said here; nothing has changed."
 	case agent.Broken:
 		return "I stopped because of a fault of mine; this is not finished. Please tell whoever runs me."
 	}

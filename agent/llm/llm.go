@@ -34,6 +34,7 @@ type Request struct {
 	System   string     // the system prompt
 	Messages []*Message // oldest first
 	Tools    []Tool
+	NoCalls  bool // the model must answer in words: Tools are declared for the cache only
 }
 
 // A Role says who speaks in a Message.

@@ -65,6 +65,7 @@ func (c *Config) settings(models map[string]llm.Model) func(session string) (age
 			ModelName: ch.Model,
 			ModelID:   c.Models[ch.Model].Model,
 			Approvers: ch.Approvers,
+			Window:    agent.Window(c.Models[ch.Model].ContextWindow),
 			Limits: agent.Limits{
 				Steps:    ch.Steps,
 				Time:     time.Duration(c.Limits.TurnTime),

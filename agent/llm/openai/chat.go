@@ -41,6 +41,9 @@ func (c *chat) open(ctx context.Context, r *llm.Request) (stream, error) {
 			Name: t.Name, Description: t.Description, Parameters: schema(t.Input),
 		}})
 	}
+	if r.NoCalls && len(req.Tools) > 0 {
+		req.ToolChoice = "none"
+	}
 	return c.client.CreateChatCompletionStream(ctx, req)
 }
 

@@ -162,6 +162,20 @@ func TestToolsAsSent(t *testing.T) {
 	}
 }
 
+// TestNoCalls declares the tools all the same, for the provider's cache; servers refuse a choice without.
+func TestNoCalls(t *testing.T) {
+	for _, api := range apis {
+		r := hello()
+		r.NoCalls = true
+		body := sent(t, openai.Config{Model: "m", API: api}, r)
+		require.Equal(t, "none", body["tool_choice"])
+		require.NotEmpty(t, body["tools"])
+		r.Tools = nil
+		require.NotContains(t, sent(t, openai.Config{Model: "m", API: api}, r), "tool_choice")
+		require.NotContains(t, sent(t, openai.Config{Model: "m", API: api}, hello()), "tool_choice")
+	}
+}
+
 func TestNoSystemPromptAndNoMessages(t *testing.T) {
 	for _, api := range apis {
 		body := sent(t, openai.Config{Model: `"messages":null`, API: api}, &llm.Request{Messages: []*llm.Message{

@@ -40,6 +40,9 @@ func (a *responses) open(ctx context.Context, r *llm.Request) (stream, error) {
 			"strict": false, // what is left out is strict, and strict schemas have no optional fields
 		}})
 	}
+	if r.NoCalls && len(req.Tools) > 0 {
+		req.ToolChoice = "none"
+	}
 	return a.client.CreateResponseStream(ctx, req)
 }
 

@@ -36,6 +36,9 @@ func (m *model) Generate(ctx context.Context, r *llm.Request, emit func(llm.Delt
 	if err != nil {
 		return nil, &llm.Error{Kind: llm.BadRequest, Message: err.Error(), Err: err}
 	}
+	if r.NoCalls {
+		return m.inner.Generate(ctx, inner, emit)
+	}
 	names := map[string]bool{}
 	for _, t := range r.Tools {
 		names[t.Name] = true

@@ -160,6 +160,17 @@ func TestTextFlows(t *testing.T) {
 	require.Equal(t, []string{"Let", " me", " see"}, seen)
 }
 
+// A summary may tell of calls; none is made of it.
+func TestNoCalls(t *testing.T) {
+	const text = "It called:\n```json\n{\"tool\":\"clock\",\"args\":{}}\n```"
+	inner := generate(func(context.Context, *llm.Request, func(llm.Delta)) (*llm.Reply, error) {
+		return &llm.Reply{Text: text, Stop: llm.EndTurn}, nil
+	})
+	r, err := textcalls.Wrap(inner, "").Generate(t.Context(), &llm.Request{Tools: theTools, NoCalls: true}, nil)
+	require.NoError(t, err)
+	require.Equal(t, &llm.Reply{Text: text, Stop: llm.EndTurn}, r)
+}
+
 func TestRestartForgets(t *testing.T) {
 	inner := generate(func(_ context.Context, _ *llm.Request, emit func(llm.Delta)) (*llm.Reply, error) {
 		emit(llm.Delta{Text: "half {\"tool\":"})
