@@ -137,6 +137,23 @@ func TestModelsWordsAreMasked(t *testing.T) {
 	})
 }
 
+// TestToolsCanMask lets a tool cut its output in the middle of a secret, and keep the whole.
+func TestToolsCanMask(t *testing.T) {
+	play(t, func(s *stage) {
+		const secret = "sk-very-secret"
+		s.tool("tell", tools.Query, func(_ context.Context, c tools.Call, _ string) (tools.Result, error) {
+			return tools.Result{Text: c.Masked("it is " + secret)[:10]}, nil
+		})
+		s.model.calls("tell x")
+		s.model.says("done", 0)
+		s.start(func(c *agent.Config) {
+			c.Redact = func(text string) string { return strings.ReplaceAll(text, secret, "********") }
+		})
+		s.say("m1", "hi")
+		require.Equal(t, "it is ****", events[agent.ToolFinished](s)[0].Text)
+	})
+}
+
 func TestTimeInLineIsNoWork(t *testing.T) {
 	play(t, func(s *stage) {
 		s.settings.Limits.Time = 10 * time.Minute

@@ -273,6 +273,7 @@ func (w runner) call(c Call) (*tools.Tool, tools.Call, error) {
 		Dir:     w.settings.Dir,
 		Hidden:  w.settings.Hidden,
 		Seen:    maps.Clone(w.l.s.files.seen),
+		Mask:    w.cfg.Redact,
 		Artefact: func(name string) ([]byte, error) {
 			if !own[name] || w.cfg.Artefacts == nil {
 				return nil, fmt.Errorf("artefact %s: %w", name, fs.ErrNotExist)

@@ -13,7 +13,7 @@ import (
 
 // Cap returns text in at most max bytes: its head and its tail, cut between lines where that costs
 // little, with a note between them of how much was left out. The note says how to read the whole if
-// that was kept as an artefact of the given name.
+// that was kept as an artefact of the given name. Text that may hold secrets is masked before.
 func Cap(text string, max int, artefact string) string {
 	if len(text) <= max {
 		return text
@@ -61,7 +61,8 @@ func tail(text string, n int) string {
 }
 
 // Clip returns text as one line of at most max runes, for titles: line breaks and other space become
-// one blank, what cannot be seen is dropped, and an ellipsis stands for what did not fit.
+// one blank, what cannot be seen is dropped, and an ellipsis stands for what did not fit. Text that may
+// hold secrets is masked before.
 func Clip(text string, max int) string {
 	// A rune has at most 4 bytes; longer texts need not be looked at to their end.
 	line := strings.Join(strings.Fields(head(text, 16*max)), " ")

@@ -84,7 +84,14 @@ type Call struct {
 
 	// Progress, if not nil, takes the output so far while a long call runs, for people to watch.
 	Progress func(tail string)
+
+	// Mask masks secrets; nil is none. A tool applies it to text before it cuts it: what is made of
+	// the result afterwards does not know half a secret. It is safe for concurrent use.
+	Mask Mask
 }
+
+// Masked returns text with its secrets masked.
+func (c Call) Masked(text string) string { return c.Mask.All(text) }
 
 // A Preview is what a person is shown before a call runs.
 type Preview struct {

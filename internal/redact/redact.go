@@ -31,12 +31,15 @@ const minSecret = 6
 type Redactor struct{ replacer *strings.Replacer }
 
 // New returns a Redactor of the given values. Space around a value does not count, and values of
-// fewer than six bytes are ignored.
+// fewer than six bytes are ignored. Of a value of several lines, as a private key, each line is a secret
+// too: it may be shown with a number before each, or in a diff.
 func New(secrets ...string) *Redactor {
 	var all []string
-	for _, s := range secrets {
-		if s = strings.TrimSpace(s); len(s) >= minSecret {
-			all = append(all, forms(s)...)
+	for _, secret := range secrets {
+		for _, s := range append(strings.Split(secret, "\n"), secret) {
+			if s = strings.TrimSpace(s); len(s) >= minSecret {
+				all = append(all, forms(s)...)
+			}
 		}
 	}
 	// The longest first: where one form begins another, nothing of the longer one is left over.

@@ -42,6 +42,12 @@ func TestStringMasksEveryForm(t *testing.T) {
 	}
 }
 
+func TestStringMasksEachLine(t *testing.T) {
+	r := redact.New("first line\nsecond line\nend\n")
+	require.Equal(t, "1|[redacted]\n2|[redacted]\n3|end", r.String("1|first line\n2|second line\n3|end"))
+	require.Equal(t, "a[redacted]b", r.String("afirst line\nsecond line\nendb"))
+}
+
 func TestStringMasksInsideBase64(t *testing.T) {
 	const secret = "sk-0123456789abcdefÿþ?>"
 	r := redact.New(secret)

@@ -31,8 +31,9 @@ func New() (tools.Tool, error) {
 		if err != nil {
 			return tools.Result{}, err
 		}
-		text, err := Eval(in.Expression)
-		return tools.Result{Text: text, Note: tools.Clip(text, 60)}, err
+		// Errors have parts of the expression, and the note has one of the result.
+		text, err := Eval(c.Masked(in.Expression))
+		return tools.Result{Text: text, Note: tools.Clip(c.Masked(text), 60)}, err
 	}
 	return t, nil
 }

@@ -29,6 +29,23 @@ func TestTool(t *testing.T) {
 	require.Equal(t, tools.Result{Text: "12", Note: "12"}, got)
 }
 
+func TestNoHalfOfASecret(t *testing.T) {
+	tool, err := calc.New()
+	require.NoError(t, err)
+	number, name := strings.Repeat("1234567890", 7), strings.Repeat("abcdefghij", 5)
+	mask := strings.NewReplacer(number, "[redacted]", name, "[redacted]").Replace
+	run := func(expression string) (tools.Result, error) {
+		args := fmt.Appendf(nil, `{"expression":%q}`, expression)
+		return tool.Run(t.Context(), tools.Call{Args: args, Mask: mask})
+	}
+	got, err := run(number[:69] + "1 - 1")
+	require.NoError(t, err)
+	require.Equal(t, "[redacted]", got.Note)
+	_, err = run(name + "(1)")
+	require.Error(t, err)
+	require.NotContains(t, err.Error(), "abcdefgh")
+}
+
 func TestEval(t *testing.T) {
 	for _, test := range []struct{ expression, want string }{
 		{"12 * 7", "84"},

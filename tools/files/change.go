@@ -35,6 +35,7 @@ type current struct {
 	data   []byte
 	digest string      // of data; "" if there is no file
 	info   fs.FileInfo // nil if there is no file
+	mask   tools.Mask  // of what an error shows of data
 }
 
 // A change is what a call asks for.
@@ -161,7 +162,7 @@ func (ch *changer) load(ctx context.Context, w *workspace, c change) (*current, 
 	if err != nil {
 		return nil, err
 	}
-	return &current{rel: rel, exists: true, data: data, digest: digest(data), info: info}, nil
+	return &current{rel: rel, exists: true, data: data, digest: digest(data), info: info, mask: w.mask}, nil
 }
 
 // content reads a file that is not too large.
@@ -238,7 +239,7 @@ func (now *current) diff(content []byte) (string, error) {
 		}
 	}
 	// Bytes that are not UTF-8 could not be shown, and would not survive being stored as JSON.
-	was, is := escape(now.data), escape(content)
+	was, is := escape(string(now.data)), escape(string(content))
 	text, err := udiff.ToUnified(from, to, was, udiff.Lines(was, is), udiff.DefaultContextLines)
 	if err != nil {
 		return "", fmt.Errorf("comparing %s with its new content: %w", now.rel, err)

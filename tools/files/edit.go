@@ -30,7 +30,7 @@ func (a editArgs) plan(now *current) ([]byte, string, error) {
 	places := text.find(old, !a.ReplaceAll)
 	switch {
 	case len(places) == 0:
-		return nil, "", fmt.Errorf("0 matches of old in %s: %s", now.rel, hint(text, a.Old))
+		return nil, "", fmt.Errorf("0 matches of old in %s: %s", now.rel, hint(now.mask, text, a.Old))
 	case len(places) > 1 && !a.ReplaceAll:
 		return nil, "", fmt.Errorf("%d matches of old in %s, at lines %s: add lines around it until it is unique, or set replace_all to change each",
 			len(places), now.rel, text.lines(places))

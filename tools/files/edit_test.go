@@ -179,6 +179,6 @@ func BenchmarkEdit(b *testing.B) {
 func BenchmarkHint(b *testing.B) {
 	f := flatten([]byte(strings.Repeat("func (s *Session) Apply(pos store.Pos, f store.Frame) error {\n\treturn nil\n}\n", 10_000)))
 	for b.Loop() {
-		require.Contains(b, hint(f, "func (s *Session) Apply(f Frame) {"), "nearest")
+		require.Contains(b, hint(nil, f, "func (s *Session) Apply(f Frame) {"), "nearest")
 	}
 }

@@ -105,7 +105,7 @@ func (a globArgs) result(f *found, output int) tools.Result {
 	for p := range f.paths() {
 		total++
 		if shown == total-1 && shown < a.Limit && s.Len()+len(p)+1 < output-noteRoom {
-			s.WriteString(escape([]byte(strings.ReplaceAll(p, "\n", `\n`))) + "\n")
+			s.WriteString(escape(strings.ReplaceAll(p, "\n", `\n`)) + "\n")
 			shown++
 		}
 	}

@@ -35,6 +35,7 @@ func grepTool(c Config) (tools.Tool, error) {
 		if err != nil {
 			return tools.Result{}, err
 		}
+		q.mask = call.Mask
 		w, err := openWorkspace(call)
 		if err != nil {
 			return tools.Result{}, err
@@ -132,7 +133,7 @@ type grepPage struct {
 
 // file writes the hits of one file: its path, then "12:a line that matches" and "13-context".
 func (p *grepPage) file(h fileHits) {
-	header := escape([]byte(strings.ReplaceAll(h.rel, "\n", `\n`))) + "\n"
+	header := escape(strings.ReplaceAll(h.rel, "\n", `\n`)) + "\n"
 	if p.Len() > 0 {
 		header = "\n" + header
 	}

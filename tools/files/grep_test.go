@@ -143,7 +143,7 @@ func naive(content string, re *regexp.Regexp, context, limit int) []hit {
 	var hits []hit
 	for i, l := range lines {
 		if shown[i] {
-			hits = append(hits, hit{i + 1, matches[i], show([]byte(l), 0)})
+			hits = append(hits, hit{i + 1, matches[i], show(nil, []byte(l), 0)})
 		}
 	}
 	return hits

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/heddle-bot/heddle/tools"
 )
 
 // This file says why a text that was to be replaced is not there.
@@ -20,7 +22,7 @@ const (
 var numbered = regexp.MustCompile(`(?m)^ *[0-9]+\|`)
 
 // hint says what a model should do whose old text is not in the file.
-func hint(f *flat, old string) string {
+func hint(mask tools.Mask, f *flat, old string) string {
 	if bare := numbered.ReplaceAllString(old, ""); bare != old && len(f.find(asIn(bare, f), false)) > 0 {
 		return `old has the line numbers that read shows; leave out everything up to the "|"`
 	}
@@ -31,10 +33,10 @@ func hint(f *flat, old string) string {
 	lines = lines[:min(len(lines), hintLooked)]
 	want := strings.Split(strings.Trim(asIn(old, f), "\n"), "\n")
 	if at := sameWords(lines, want); at >= 0 {
-		return "it differs from old only in white space; the file has\n" + region(lines, at, len(want))
+		return "it differs from old only in white space; the file has\n" + region(mask, lines, at, len(want))
 	}
 	if at := similar(lines, want); at >= 0 {
-		return "the nearest to it that the file has is\n" + region(lines, at, len(want)) + "read the file again if that is not what you expect"
+		return "the nearest to it that the file has is\n" + region(mask, lines, at, len(want)) + "read the file again if that is not what you expect"
 	}
 	return "nothing in the file is like it: read the file again"
 }
@@ -114,10 +116,10 @@ func alike(a, b []string) float64 {
 }
 
 // region shows n lines of a file from an index on.
-func region(lines []string, at, n int) string {
+func region(mask tools.Mask, lines []string, at, n int) string {
 	var s strings.Builder
 	for i := at; i < min(at+min(n, hintLines), len(lines)); i++ {
-		fmt.Fprintf(&s, "%d|%s\n", i+1, show([]byte(lines[i]), 0))
+		fmt.Fprintf(&s, "%d|%s\n", i+1, show(mask, []byte(lines[i]), 0))
 	}
 	return s.String()
 }

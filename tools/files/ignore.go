@@ -173,7 +173,7 @@ func trimSpaces(s string) string {
 // directories, at the end at least one name.
 func matchParts(parts []string, rel string) bool {
 	for len(parts) > 0 {
-		if parts[0] == "**" {
+		if stars := parts[0]; len(stars) > 1 && strings.Trim(stars, "*") == "" {
 			if len(parts) == 1 {
 				return true
 			}

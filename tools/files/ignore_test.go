@@ -44,12 +44,12 @@ func gitListed(t require.TestingT, dir string) []string {
 
 func TestIgnore(t *testing.T) {
 	b := newBox(t, Config{}, map[string]string{
-		".gitignore":        "\uFEFF# comment\n\n*.log\r\n!keep.log\n/top\nbuild/\n\\#hash\n\\!bang\nspace\\ \ntrailing   \ndoc/*.txt\na/**/z\n**/any\nend/**\n[[:digit:]]x\n[!a-c]y\n[]]z\nq?\n[z-\n",
+		".gitignore":        "\uFEFF# comment\n\n*.log\r\n!keep.log\n/top\nbuild/\n\\#hash\n\\!bang\nspace\\ \ntrailing   \ndoc/*.txt\na/**/z\n**/any\nend/**\nmany/***/x/***\n[[:digit:]]x\n[!a-c]y\n[]]z\nq?\n[z-\n",
 		"sub/.gitignore":    "!x.log\nlocal\n/here\n",
 		".git/info/exclude": "excluded\n*.o\n",
 		"x.log":             "", "keep.log": "", "top": "", "sub/top": "", "build/f": "", "sub/build/f": "", "sub/x.log": "", "sub/y.log": "",
 		"file/build": "", "#hash": "", "!bang": "", "space ": "", "trailing": "", "doc/a.txt": "", "doc/b/a.txt": "", "a/z": "", "a/b/c/z": "",
-		"p/q/any": "", "end/x/y": "", "1x": "", "ay": "", "dy": "", "]z": "", "q1": "", "qé": "", "sub/local": "", "sub/d/local": "", "local": "",
+		"p/q/any": "", "end/x/y": "", "1x": "", "ay": "", "dy": "", "]z": "", "q1": "", "qé": "", "sub/local": "", "sub/d/local": "", "local": "", "many/x/y": "", "many/v/w/x/y": "", "many/x.y": "",
 		"sub/here": "", "sub/d/here": "", "excluded": "", "m.o": "", "sub/n.o": "", "[z-": "",
 	})
 	git(t, b.dir, "init", "-q")

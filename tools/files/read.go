@@ -60,7 +60,7 @@ func readFile(ctx context.Context, c Config, call tools.Call, args readArgs) (to
 		return tools.Result{}, w.explain(ctx, args.Path, rel, c.Skip, err)
 	}
 	defer f.Close()
-	p := newPager(args, c.Output)
+	p := newPager(args, c.Output, call.Mask)
 	p.whole = info.Size() <= maxHash
 	if err := p.read(ctx, f); err != nil {
 		return tools.Result{}, fmt.Errorf("%s %w", rel, about(err, info.Size()))
@@ -91,7 +91,7 @@ func readArtefact(ctx context.Context, c Config, call tools.Call, name string, a
 	if err != nil {
 		return tools.Result{}, fmt.Errorf("reading artefact %q: %w", name, err)
 	}
-	p := newPager(args, c.Output)
+	p := newPager(args, c.Output, call.Mask)
 	p.whole, p.binary = true, true
 	if err := p.read(ctx, bytes.NewReader(data)); err != nil {
 		return tools.Result{}, err
@@ -109,21 +109,32 @@ type pager struct {
 	whole  bool // read on to the end, for the survey and the digest
 	binary bool // take what is no text, too
 
+	mask   tools.Mask
 	survey survey
 	hash   hash.Hash
 	page   strings.Builder
-	shown  int    // lines on the page
-	full   bool   // the page has no room for the line after
-	ended  bool   // the text was read to its end
-	line   []byte // the beginning of the line that is not over yet
-	length int    // of that line so far
+	shown  int       // lines on the page
+	full   bool      // the page has no room for the line after
+	ended  bool      // the text was read to its end
+	line   beginning // of the line that is not over yet
+}
+
+// A beginning is what has come of a line: all of it that may be shown, and how long it is.
+type beginning struct {
+	b    []byte
+	size int
+}
+
+func (l *beginning) add(b []byte) {
+	l.b = append(l.b, b[:min(len(b), maxBegin+1-len(l.b))]...)
+	l.size += len(b)
 }
 
 // noteRoom is what a result has besides its lines: the header and the note about what follows.
 const noteRoom = 700
 
-func newPager(args readArgs, output int) *pager {
-	return &pager{readArgs: args, room: output - noteRoom, hash: sha256.New()}
+func newPager(args readArgs, output int, mask tools.Mask) *pager {
+	return &pager{readArgs: args, room: output - noteRoom, mask: mask, hash: sha256.New()}
 }
 
 // read goes through the text.
@@ -144,7 +155,7 @@ func (p *pager) read(ctx context.Context, r io.Reader) error {
 		p.take(b, before+1)
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
 			p.ended = true
-			if p.length > 0 {
+			if p.line.size > 0 {
 				p.put(p.survey.lines())
 			}
 			return nil
@@ -172,11 +183,10 @@ func (p *pager) take(b []byte, no int) {
 			continue
 		}
 		line, rest, over := bytes.Cut(b, newline)
-		if no == 1 && p.length == 0 {
+		if no == 1 && p.line.size == 0 {
 			line = bytes.TrimPrefix(line, bom)
 		}
-		p.line = append(p.line, line[:min(len(line), maxLine+1-min(len(p.line), maxLine+1))]...)
-		p.length += len(line)
+		p.line.add(line)
 		b = rest
 		if !over {
 			return
@@ -191,8 +201,8 @@ func (p *pager) put(no int) {
 	if p.full || no < p.Offset {
 		return
 	}
-	line := fmt.Sprintf("%d|%s\n", no, show(p.line, p.length))
-	p.line, p.length = p.line[:0], 0
+	line := fmt.Sprintf("%d|%s\n", no, show(p.mask, p.line.b, p.line.size))
+	p.line = beginning{b: p.line.b[:0]}
 	if p.shown == p.Limit || p.shown > 0 && p.page.Len()+len(line) > p.room {
 		p.full = true
 		return

@@ -102,7 +102,7 @@ func TestReadLongLines(t *testing.T) {
 		}
 	}
 	long := "x" + strings.Repeat("é", maxLine)
-	require.Equal(t, long[:maxLine-1]+" [clipped: the line has 4001 bytes]", show([]byte(long), 0), "not within a character")
+	require.Equal(t, long[:maxLine-1]+" [clipped: the line has 4001 bytes]", show(nil, []byte(long), 0), "not within a character")
 }
 
 // A file of more than maxHash bytes is paged, but neither counted nor hashed. Its holes cost nothing.
@@ -159,7 +159,7 @@ func TestPagerPieces(t *testing.T) {
 		}
 		require.Equal(t, len(lines), whole.lines())
 
-		p := newPager(a, 10_000)
+		p := newPager(a, 10_000, nil)
 		p.whole = true
 		require.NoError(t, p.read(t.Context(), iotest.OneByteReader(strings.NewReader(string(data)))))
 		want := ""
@@ -168,7 +168,7 @@ func TestPagerPieces(t *testing.T) {
 			if i == 0 {
 				line = []byte(strings.TrimPrefix(lines[i], "\uFEFF"))
 			}
-			want += fmt.Sprintf("%d|%s\n", i+1, show(line, 0))
+			want += fmt.Sprintf("%d|%s\n", i+1, show(nil, line, 0))
 		}
 		require.Equal(t, want, p.page.String())
 	})

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/heddle-bot/heddle/tools"
 )
 
 // Limits of a search.
@@ -22,10 +24,11 @@ const (
 // A query is what to look for in lines.
 type query struct {
 	re      *regexp.Regexp
-	needles []needle // one of these is in every match; empty if that is not known
-	run     *run     // so is this; for a query without needles
-	context int      // lines to show before and after a line that matches
-	limit   int      // lines that match to find in all
+	needles []needle   // one of these is in every match; empty if that is not known
+	run     *run       // so is this; for a query without needles
+	context int        // lines to show before and after a line that matches
+	limit   int        // lines that match to find in all
+	mask    tools.Mask // of lines that are shown
 }
 
 // parseQuery makes a query of an expression. It is about single lines, without their endings.
@@ -130,6 +133,7 @@ type searcher struct {
 	line    int // number of the line there
 	shown   int // index in buf after the last line in out
 	after   int // lines of context still to be shown
+	inside  int // index in buf where the rest of a line begins that did not fit, or -1
 }
 
 // unit searches the files of a unit and returns how many lines match.
@@ -166,7 +170,7 @@ func (s *searcher) file(ctx context.Context, fd int, size int64, out *fileHits) 
 		s.buf = make([]byte, max(want, min(2*len(s.buf), s.max)))
 	}
 	s.out = out
-	s.from, s.counted, s.line, s.shown, s.after = 0, 0, 1, 0, 0
+	s.from, s.counted, s.line, s.shown, s.after, s.inside = 0, 0, 1, 0, 0, -1
 	filled := 0 // of buf
 	for first := true; size > 0 && ctx.Err() == nil; first = false {
 		room := s.buf[filled:]
@@ -287,7 +291,11 @@ func (s *searcher) lines(buf []byte, from, to int) {
 func (s *searcher) show(buf []byte, begin, end int, match bool) {
 	s.line += bytes.Count(buf[s.counted:begin], newline)
 	s.counted, s.shown = begin, end
-	s.out.hits = append(s.out.hits, hit{s.line, match, show(buf[begin:end], 0)})
+	line, size := buf[begin:end], end-begin
+	if begin == s.inside {
+		line = nil // it may begin with half a secret, and nobody misses what is in the middle of such a line
+	}
+	s.out.hits = append(s.out.hits, hit{s.line, match, show(s.mask, line, size)})
 }
 
 // slide makes room for what comes after the first end bytes of the buffer. The lines that may be
@@ -304,6 +312,9 @@ func (s *searcher) slide(end, filled int) (left int) {
 		keep = end
 	}
 	s.line += bytes.Count(s.buf[s.counted:keep], newline)
-	s.from, s.counted, s.shown = end-keep, 0, 0
+	s.from, s.counted, s.shown, s.inside = end-keep, 0, 0, -1
+	if end > 0 && s.buf[end-1] != '\n' {
+		s.inside = s.from
+	}
 	return copy(s.buf, s.buf[keep:filled])
 }

@@ -6,24 +6,27 @@ import (
 	"net/http"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/heddle-bot/heddle/tools"
 )
 
 // This file says what a text is like and how it is shown.
 
 // Limits of what is shown.
 const (
-	maxLine    = 2_000 // bytes of one line
+	maxLine    = 2_000                   // bytes of one line
+	maxBegin   = maxLine + tools.Overlap // of its beginning, to find the secrets that are cut
 	binaryHead = 64 << 10
 )
 
 // A survey is what is known of a text after all of it has been seen, piece by piece.
 type survey struct {
 	size     int64
-	newlines int  // "\n", those of "\r\n" included
-	crlf     int  // "\r\n"
-	returns  int  // "\r"
-	invalid  bool // it is not UTF-8
-	bom      bool
+	newlines int    // "\n", those of "\r\n" included
+	crlf     int    // "\r\n"
+	returns  int    // "\r"
+	invalid  bool   // it is not UTF-8
+	head     []byte // the first bytes, as many as a byte order mark has
 	last     byte
 	rest     []byte // the end of what was seen, which may be the beginning of a character
 }
@@ -33,7 +36,7 @@ func (s *survey) add(b []byte) {
 	if len(b) == 0 {
 		return
 	}
-	s.bom = s.bom || s.size == 0 && bytes.HasPrefix(b, bom)
+	s.head = append(s.head, b[:min(len(b), len(bom)-len(s.head))]...)
 	s.newlines += bytes.Count(b, newline)
 	if n := bytes.Count(b, []byte("\r")); n > 0 {
 		s.returns += n
@@ -101,7 +104,7 @@ func (s *survey) String() string {
 	if n := s.returns - s.crlf; n > 0 {
 		notes = append(notes, count(n, "carriage return", "carriage returns")+" within lines")
 	}
-	if s.bom {
+	if bytes.Equal(s.head, bom) {
 		notes = append(notes, "begins with a UTF-8 byte order mark, which is not shown")
 	}
 	if s.invalid || len(s.rest) > 0 {
@@ -135,39 +138,42 @@ func kindOf(head []byte) string {
 	return kind
 }
 
-// show returns a line as it is shown: without its ending, valid UTF-8, clipped. size is how long
-// the line is if b is only its beginning.
-func show(b []byte, size int) string {
+// show returns a line as it is shown: without its ending, masked, valid UTF-8, clipped. size is how
+// long the line is if b is only its beginning; of that it needs maxBegin bytes.
+func show(mask tools.Mask, b []byte, size int) string {
 	size = max(size, len(b))
 	if text := bytes.TrimSuffix(bytes.TrimSuffix(b, newline), []byte("\r")); len(b) == size {
 		b, size = text, len(text)
 	}
+	// The rest of a long line is not looked at: it may be megabytes.
+	b = b[:min(len(b), maxBegin)]
+	text := mask.Part(string(b), false, len(b) < size)
 	clipped := ""
-	if size > maxLine {
-		end := min(maxLine, len(b))
-		for end > maxLine-utf8.UTFMax && end < len(b) && !utf8.RuneStart(b[end]) {
+	if len(b) < size || len(text) > maxLine {
+		end := min(maxLine, len(text))
+		for end > maxLine-utf8.UTFMax && end < len(text) && !utf8.RuneStart(text[end]) {
 			end--
 		}
-		b = b[:end]
+		text = text[:end]
 		clipped = fmt.Sprintf(" [clipped: the line has %d bytes]", size)
 	}
-	return escape(b) + clipped
+	return escape(text) + clipped
 }
 
 // escape returns text with the bytes that are not UTF-8 written as \xNN.
-func escape(b []byte) string {
-	if utf8.Valid(b) {
-		return string(b)
+func escape(text string) string {
+	if utf8.ValidString(text) {
+		return text
 	}
 	var s strings.Builder
-	for len(b) > 0 {
-		r, n := utf8.DecodeRune(b)
+	for len(text) > 0 {
+		r, n := utf8.DecodeRuneInString(text)
 		if r == utf8.RuneError && n == 1 {
-			fmt.Fprintf(&s, `\x%02x`, b[0])
+			fmt.Fprintf(&s, `\x%02x`, text[0])
 		} else {
-			s.Write(b[:n])
+			s.WriteString(text[:n])
 		}
-		b = b[n:]
+		text = text[n:]
 	}
 	return s.String()
 }

@@ -21,6 +21,7 @@ type workspace struct {
 	dir    string   // absolute, without symbolic links
 	asked  string   // Call.Dir
 	hidden []string // paths within dir
+	mask   tools.Mask
 }
 
 // errOutside and errHidden say which rule forbids a path.
@@ -35,7 +36,7 @@ func openWorkspace(c tools.Call) (*workspace, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the workspace: %w", err)
 	}
-	w := &workspace{dir: dir, asked: filepath.Clean(c.Dir)}
+	w := &workspace{dir: dir, asked: filepath.Clean(c.Dir), mask: c.Mask}
 	for _, h := range c.Hidden {
 		h = realPath(h)
 		if _, ok := within(h, dir); ok {

@@ -23,11 +23,11 @@ const (
 )
 
 // run runs the command and waits until all of it has ended.
-func (j job) run(ctx context.Context, progress func(string)) (tools.Result, error) {
+func (j job) run(ctx context.Context, call tools.Call) (tools.Result, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, j.limit, fmt.Errorf(
 		"the command %w after %s and was ended with all that it had started: give it more time, up to 600 seconds, or less to do", tools.ErrTimeout, j.limit))
 	defer cancel()
-	var out output
+	out := output{mask: call.Mask}
 	var ended atomic.Bool // by us
 	cmd := exec.CommandContext(ctx, j.shell, "-c", "--", j.command)
 	cmd.Dir, cmd.Env = j.dir, j.env
@@ -47,7 +47,7 @@ func (j job) run(ctx context.Context, progress func(string)) (tools.Result, erro
 		g.end()
 		return tools.Result{}, fmt.Errorf("starting %s: %w", j.shell, err)
 	}
-	stop := out.show(progress)
+	stop := out.show(call.Progress)
 	if err = g.watch(cmd.Process.Pid); err != nil {
 		cancel()
 	}
@@ -126,7 +126,7 @@ func (o *output) text(note string, left bool) string {
 		name string
 		*stream
 	}{{"stdout", &o.out}, {"stderr", &o.err}} {
-		text := strings.TrimRight(clean(s.all()), "\n")
+		text := strings.TrimRight(s.all(o.part), "\n")
 		if text == "" {
 			fmt.Fprintf(&b, "\n%s: (empty)", s.name)
 		} else {

@@ -78,7 +78,7 @@ func New(c Config) (tools.Tool, error) {
 		if call.Digest != "" && call.Digest != j.preview().Digest {
 			return tools.Result{}, tools.ErrChanged
 		}
-		return j.run(ctx, call.Progress)
+		return j.run(ctx, call)
 	}
 	return t, nil
 }
