@@ -41,11 +41,6 @@ type Finding struct {
 	Text string // what was found; if not OK, what to do
 }
 
-// needed are the scopes that the bot token must have.
-func needed() []string {
-	return []string{"app_mentions:read", "channels:history", "chat:write", "groups:history", "im:history", "mpim:history", "users:read"}
-}
-
 // Check looks whether the tokens can do what is needed of them. It posts nothing. It ends with ctx
 // or after half a minute.
 func (s *Slack) Check(ctx context.Context) []Finding {

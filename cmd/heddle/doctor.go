@@ -2,21 +2,19 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
 	"maps"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/heddle-bot/heddle/agent/llm"
+	"github.com/heddle-bot/heddle/bots/slack"
 	"github.com/heddle-bot/heddle/internal/redact"
 	"github.com/heddle-bot/heddle/store/bolt"
 )
@@ -194,72 +192,21 @@ func modelHelp(err error) string {
 	return "see the message of the provider"
 }
 
-// slackScopes are what the bot token needs; README.md has the manifest.
-func slackScopes() []string {
-	return []string{"app_mentions:read", "channels:history", "groups:history", "im:history", "mpim:history", "chat:write", "users:read"}
-}
-
 // slack asks who the bot is, and for a connection, which it does not open.
 func (d *doctor) slack(ctx context.Context) {
-	if d.secrets.slackBot != "" {
-		who, scopes, err := d.callSlack(ctx, "auth.test", d.secrets.slackBot)
-		switch missing := missingScopes(scopes); {
-		case err != nil:
-			d.fail("slack.bot_token: %v\ntake the token from \"OAuth & Permissions\" again", err)
-		case len(missing) > 0:
-			d.fail("slack.bot_token: the app lacks the scopes %s\nadd them under \"OAuth & Permissions\" and install the app again", strings.Join(missing, ", "))
-		default:
-			d.ok("slack.bot_token: %s in workspace %s (%s)", who.User, who.Team, who.TeamID)
-		}
+	if d.secrets.slackBot == "" || d.secrets.slackApp == "" {
+		return // a problem that has been told
 	}
-	if d.secrets.slackApp != "" {
-		if _, _, err := d.callSlack(ctx, "apps.connections.open", d.secrets.slackApp); err != nil {
-			d.fail("slack.app_token: %v\nit needs the scope connections:write, and Socket Mode must be enabled", err)
+	network, err := slack.New(slack.Config{BotToken: d.secrets.slackBot, AppToken: d.secrets.slackApp, APIURL: d.cfg.Slack.APIURL})
+	if err != nil {
+		d.fail("%v", err)
+		return
+	}
+	for _, f := range network.Check(ctx) {
+		if f.OK {
+			d.ok("%s: %s", f.Name, f.Text)
 		} else {
-			d.ok("slack.app_token: connections can be opened")
+			d.fail("%s: %s", f.Name, f.Text)
 		}
 	}
-}
-
-// missingScopes returns what the token does not have. Slack tells them in a header; without it
-// nothing is known to be missing.
-func missingScopes(header string) []string {
-	if header == "" {
-		return nil
-	}
-	have := strings.FieldsFunc(header, func(r rune) bool { return r == ',' || r == ' ' })
-	return slices.DeleteFunc(slackScopes(), func(s string) bool { return slices.Contains(have, s) })
-}
-
-// A slackAnswer is what doctor reads of Slack's answers.
-type slackAnswer struct {
-	OK     bool
-	Error  string
-	User   string
-	Team   string
-	TeamID string `json:"team_id"`
-}
-
-// callSlack calls a method without arguments. It returns the token's scopes as Slack lists them.
-func (d *doctor) callSlack(ctx context.Context, method, token string) (a slackAnswer, scopes string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, modelTime)
-	defer cancel()
-	url := strings.TrimRight(d.cfg.Slack.APIURL, "/") + "/" + method
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, nil)
-	if err != nil {
-		return a, "", err
-	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return a, "", fmt.Errorf("Slack cannot be reached: %w", err)
-	}
-	defer resp.Body.Close()
-	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&a); err != nil {
-		return a, "", fmt.Errorf("Slack answers %s, which is not understood: %w", resp.Status, err)
-	}
-	if !a.OK {
-		return a, "", fmt.Errorf("Slack answers %q", a.Error)
-	}
-	return a, resp.Header.Get("X-OAuth-Scopes"), nil
 }

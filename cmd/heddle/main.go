@@ -12,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/heddle-bot/heddle/bots/slack"
 	"github.com/heddle-bot/heddle/internal/redact"
 )
 
@@ -37,6 +38,12 @@ type cli struct {
 	Doctor struct {
 		Offline bool `help:"Ask neither the models nor Slack."`
 	} `cmd:"" help:"Check the configuration and everything that it needs, and say what to do."`
+	Manifest struct {
+		Slack struct {
+			YAML bool   `help:"As YAML rather than JSON. Slack takes both."`
+			URL  string `placeholder:"URL" help:"Where Slack sends events, for slack.mode = \"http\". Left out: Socket Mode, which needs no address."`
+		} `cmd:"" help:"Print the manifest from which Slack makes the app."`
+	} `cmd:"" help:"Describe the app to a chat network."`
 	Sessions struct {
 		List struct {
 			Prefix string `arg:"" optional:"" help:"Only sessions whose ids begin so: slack/T1/C1."`
@@ -92,6 +99,12 @@ func (p program) do(ctx context.Context, command string, c *cli) error {
 		return err
 	case "doctor":
 		return p.doctor(ctx, c.Config, c.Doctor.Offline)
+	case "manifest slack":
+		m, err := slack.WriteManifest(c.Manifest.Slack.URL, c.Manifest.Slack.YAML)
+		if err == nil {
+			_, err = p.stdout.Write(m)
+		}
+		return err
 	}
 	cfg, err := load(c.Config)
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net"
@@ -145,7 +146,7 @@ func TestDoctorFindsAllWell(t *testing.T) {
 	require.Zero(t, o.code, o)
 	require.Empty(t, o.stderr)
 	require.NotRegexp(t, "(?m)^(FAIL|warn)", o.stdout)
-	for _, part := range []string{"configuration", "workspaces.main", "store", "models.main", "slack.bot_token: heddle in workspace Heddle", "slack.app_token"} {
+	for _, part := range []string{"configuration", "workspaces.main", "store", "models.main", "slack bot token: connected to Heddle as heddle", "slack socket mode"} {
 		require.Contains(t, o.stdout, part)
 	}
 }
@@ -183,12 +184,12 @@ func TestDoctorFinds(t *testing.T) {
 		"a missing token": {healthy, func(_ *testing.T, c *clinic) { c.env = c.env[:2] },
 			1, "FAIL  slack.app_token: the environment variable SLACK_APP_TOKEN is not set"},
 		"a refused token": {healthy, func(_ *testing.T, c *clinic) { c.env[1] = "xoxb-wrong" },
-			1, `FAIL  slack.bot_token: Slack answers "invalid_auth"`},
+			1, "FAIL  slack bot token: .*invalid_auth.*copy both tokens"},
 		"a refused app token": {healthy, func(_ *testing.T, c *clinic) { c.env[3] = "xapp-wrong" },
-			1, `FAIL  slack.app_token: Slack answers "invalid_auth"`},
+			1, "FAIL  slack socket mode: .*invalid_auth.*copy both tokens"},
 		"an unreachable Slack": {healthy, func(_ *testing.T, c *clinic) {
 			c.slack.API.Fail("auth.test", slacktest.Fault{Drop: true})
-		}, 1, "FAIL  slack.bot_token: Slack cannot be reached"},
+		}, 1, "FAIL  slack bot token: auth.test: .*EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			clinic := newClinic(t, c.answer)
@@ -203,10 +204,15 @@ func TestDoctorFinds(t *testing.T) {
 	}
 }
 
-func TestMissingScopes(t *testing.T) {
-	require.Empty(t, missingScopes(""))
-	require.Equal(t, []string{"im:history", "chat:write"},
-		missingScopes("app_mentions:read, channels:history,groups:history,mpim:history,users:read,more"))
+func TestManifestCommand(t *testing.T) {
+	o := runWith(nil, "manifest", "slack")
+	require.Zero(t, o.code, o)
+	require.True(t, json.Valid([]byte(o.stdout)))
+	require.Contains(t, o.stdout, `"socket_mode_enabled": true`)
+	o = runWith(nil, "manifest", "slack", "--yaml", "--url", "https://heddle.example.com/slack")
+	require.Zero(t, o.code, o)
+	require.Contains(t, o.stdout, "request_url: https://heddle.example.com/slack\n")
+	require.NotContains(t, o.stdout, "socket_mode_enabled")
 }
 
 func TestHealth(t *testing.T) {

@@ -85,8 +85,8 @@ func (s secrets) complete() error {
 
 const howToSlack = `
 How to get the two Slack tokens:
-  1. Open https://api.slack.com/apps, "Create New App", "From a manifest", and paste the manifest
-     that README.md shows: it sets the scopes, the events and Socket Mode.
+  1. Open https://api.slack.com/apps, "Create New App", "From a manifest", and paste what
+     "heddle manifest slack" prints: it sets the scopes, the events and Socket Mode.
   2. "Install App": the Bot User OAuth Token, which begins with xoxb-, is the bot token.
   3. "Basic Information", "App-Level Tokens", generate one with the scope connections:write. It
      begins with xapp- and is the app token.

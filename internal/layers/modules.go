@@ -45,6 +45,8 @@ var modules = []module{
 		why: "require, the one assertion style"},
 	{path: "github.com/yuin/goldmark", dirs: []string{"bots/slack"},
 		why: "a real Markdown parser: models write all of it"},
+	{path: "go.yaml.in/yaml/v3", dirs: []string{"bots/slack"},
+		why: "the app's manifest as Slack's page shows it"},
 	{path: "go.etcd.io/bbolt", dirs: []string{"store/bolt"},
 		why: "the embedded, transactional file that the log lives in"},
 	{path: "go.uber.org/goleak", tests: true,
