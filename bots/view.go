@@ -69,12 +69,41 @@ func (l look) turn(s *state, t *turn, live agent.Live) []wanted {
 		}
 	}
 	if t.ended != nil {
-		for i, text := range l.answer(t.ended) {
-			m := Message{Class: Final, Text: text}
-			add(fmt.Sprintf("answer/%d", i), wanted{Message: m, cause: t.till, once: true, lost: lostAnswer})
-		}
+		conclude(l, s, t, add)
 	}
 	return all
+}
+
+// An answer of more pieces than maxPieces is a wall that nobody reads in a thread: it begins there, with
+// the first of them, and the whole is in a file.
+const (
+	maxPieces   = 8
+	firstPieces = 2
+)
+
+// conclude adds the messages that end a turn.
+func conclude(l look, s *state, t *turn, add func(string, wanted)) {
+	const file = "answer/file"
+	pieces := l.answer(t.ended)
+	_, failed := s.failed[key(t, file)]
+	long := len(pieces) > maxPieces && !failed // if there can be no file, all of it goes into the thread
+	var whole Message
+	if long {
+		name := fmt.Sprintf("answer-%d.md", t.n)
+		text := l.md("That is not all. The whole answer is in the file " + l.code(name) + ".")
+		if t.ended.Reason != agent.Completed {
+			text += "\n\n" + ended(l, t.ended)
+		}
+		whole = Message{Class: Final, Text: text, Upload: &Upload{name, []byte(l.mask(t.ended.Text))}}
+		pieces = pieces[:firstPieces]
+	}
+	for i, text := range pieces {
+		m := Message{Class: Final, Text: text}
+		add(fmt.Sprintf("answer/%d", i), wanted{Message: m, cause: t.till, once: true, lost: lostAnswer})
+	}
+	if long {
+		add(file, wanted{Message: whole, cause: t.till, once: true})
+	}
 }
 
 // answer returns the pieces of what a turn says in the end. It is never nothing.
@@ -86,15 +115,20 @@ func (l look) answer(e *agent.TurnEnded) []string {
 	if e.Reason == agent.Completed && len(pieces) > 0 {
 		return pieces
 	}
-	end := l.md(ending(l, e))
-	if e.Reason == agent.Cancelled {
-		end = "Stopped by " + l.who(e.By) + "."
-	}
+	end := ended(l, e)
 	if n := len(pieces); n > 0 && len(pieces[n-1])+2+len(end) <= l.info.MaxText {
 		pieces[n-1] += "\n\n" + end
 		return pieces
 	}
 	return append(pieces, end)
+}
+
+// ended says why a turn ended without being completed.
+func ended(l look, e *agent.TurnEnded) string {
+	if e.Reason == agent.Cancelled {
+		return "Stopped by " + l.who(e.By) + "."
+	}
+	return l.md(ending(l, e))
 }
 
 // What is told of messages that could not be posted.

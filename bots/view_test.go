@@ -114,6 +114,9 @@ func dump(m wanted) string {
 	if m.Code != "" {
 		b.WriteString("    ```" + m.Lang + "\n    " + strings.ReplaceAll(strings.TrimSpace(m.Code), "\n", "\n    ") + "\n    ```\n")
 	}
+	if m.Upload != nil {
+		fmt.Fprintf(&b, "    (file %s of %d bytes)\n", m.Upload.Name, len(m.Upload.Content))
+	}
 	for _, button := range m.Buttons {
 		fmt.Fprintf(&b, "    (%s: %s %q", button.Label, button.Action, button.Value)
 		if button.Ask != "" {
