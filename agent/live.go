@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -43,9 +44,13 @@ type now struct {
 // Live is what a session is doing at this moment and is in no log yet.
 type Live struct {
 	Queued bool   // it waits for a turn of another session to end
-	Text   string // of the reply that is being written
+	Text   string // the end of the reply that is being written, at most liveTail bytes
 	Calls  []LiveCall
 }
+
+// liveTail is as much as is shown of a long text that is being written: it is looked at several times a
+// second.
+const liveTail = 64 << 10
 
 // A LiveCall is a tool call that runs now.
 type LiveCall struct {
@@ -65,7 +70,11 @@ func (a *Agent) Live(session string) Live {
 	}
 	l.now.mu.Lock()
 	defer l.now.mu.Unlock()
-	return Live{l.now.queued, string(l.now.text), append([]LiveCall(nil), l.now.calls...)}
+	text := l.now.text
+	if more := len(text) - liveTail; more > 0 {
+		text = text[more:]
+	}
+	return Live{l.now.queued, strings.ToValidUTF8(string(text), ""), append([]LiveCall(nil), l.now.calls...)}
 }
 
 // show changes what Live returns.

@@ -94,6 +94,8 @@ func failed(e *agent.TurnEnded) string {
 		s = "The model's answer broke off, also after several tries."
 	case "content":
 		s, do = "The model's provider refused this (content filter).", "Please ask in another way."
+	case "endless":
+		s, do = "The model's answer did not end, so I broke it off.", "Please ask for less at once."
 	case "network":
 		s = "The model's provider cannot be reached."
 	}

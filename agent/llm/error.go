@@ -21,6 +21,7 @@ const (
 	Content     Kind = "content"      // refused by a content filter
 	Empty       Kind = "empty"        // an answer without text and calls; tried again
 	Network     Kind = "network"      // the provider cannot be reached; tried again
+	Endless     Kind = "endless"      // an answer that is longer than any model's; it was broken off
 )
 
 // Temporary reports whether the same request may succeed later.

@@ -7,8 +7,13 @@ import (
 	"io"
 )
 
-// maxAnswer bounds the bytes of one answer, against a server that never ends.
-const maxAnswer = 256 << 20
+// Bounds of one answer, against a server that never ends, in bytes: of all that is received, and of what
+// is in chunks beside what frames each. No model writes a quarter of that; a frame of the log holds 8 MiB.
+const (
+	maxReceived = 64 << 20
+	maxAnswer   = 4 << 20
+	chunkFrame  = 1 << 10
+)
 
 // events is the body of an answer in the one form that go-openai reads right: a line "data: JSON" for
 // each event. go-openai counts keep-alives until it gives up, loses errors that are not spelled its
@@ -26,7 +31,7 @@ type events struct {
 }
 
 func newEvents(body io.ReadCloser, x *exchange) *events {
-	return &events{Closer: body, in: bufio.NewReader(io.LimitReader(body, maxAnswer)), x: x}
+	return &events{Closer: body, in: bufio.NewReader(io.LimitReader(body, maxReceived)), x: x}
 }
 
 func (e *events) Read(p []byte) (int, error) {

@@ -194,6 +194,7 @@ func (m *model) try(ctx context.Context, r *llm.Request, emit func(llm.Delta)) (
 	}
 	defer s.Close()
 	f := m.api.fold(emit)
+	size := 0
 	for {
 		chunk, err := s.RecvRaw()
 		if err == io.EOF || err != nil && f.complete() {
@@ -201,6 +202,9 @@ func (m *model) try(ctx context.Context, r *llm.Request, emit func(llm.Delta)) (
 		}
 		if err != nil {
 			return nil, m.failed(ctx, err, llm.Truncated)
+		}
+		if size += max(0, len(chunk)-chunkFrame); size > maxAnswer {
+			return nil, &llm.Error{Kind: llm.Endless, Message: fmt.Sprintf("more than %d MiB", maxAnswer>>20)}
 		}
 		if err := f.add(chunk); err != nil {
 			return nil, err

@@ -210,3 +210,15 @@ func TestReasoningUnderEitherName(t *testing.T) {
 		require.Equal(t, "hello", reply.Text)
 	}
 }
+
+// A server that never ends is left, and not asked again.
+func TestEndlessAnswer(t *testing.T) {
+	payload := fmt.Sprintf(`{"choices":[{"delta":{"content":%q}}]}`, strings.Repeat("x", 60_000))
+	_, err := stream(t, openai.Config{}, func(ex *llmtest.Exchange) {
+		for range 100 {
+			ex.Raw(lines(payload))
+		}
+	})
+	requireKind(t, llm.Endless, err)
+	require.False(t, llm.Endless.Temporary())
+}
