@@ -14,16 +14,18 @@ import (
 // demands for them. A test finds a call that is not listed.
 func methods() map[string][]string {
 	return map[string][]string{
-		"apps.connections.open": nil, // with the app token
-		"auth.test":             nil,
-		"chat.delete":           {"chat:write"},
-		"chat.postEphemeral":    {"chat:write"},
-		"chat.postMessage":      {"chat:write"},
-		"chat.update":           {"chat:write"},
-		"conversations.replies": history(),
-		"users.info":            {"users:read"},
-		"users.list":            {"users:read"},
-		"views.open":            nil,
+		"apps.connections.open":        nil, // with the app token
+		"auth.test":                    nil,
+		"chat.delete":                  {"chat:write"},
+		"chat.postEphemeral":           {"chat:write"},
+		"chat.postMessage":             {"chat:write"},
+		"chat.update":                  {"chat:write"},
+		"conversations.replies":        history(),
+		"files.completeUploadExternal": {"files:write"},
+		"files.getUploadURLExternal":   {"files:write"},
+		"users.info":                   {"users:read"},
+		"users.list":                   {"users:read"},
+		"views.open":                   nil,
 	}
 }
 

@@ -19,6 +19,9 @@ const (
 // Post implements bots.Platform. A private message (m.For) carries no key, so one that is posted
 // again after m.Unsure may show twice to that person.
 func (s *Slack) Post(ctx context.Context, t bots.Thread, m bots.Message) (bots.MessageID, error) {
+	if m.Upload != nil {
+		return s.upload(ctx, t, m)
+	}
 	c, err := compose(m)
 	if err != nil {
 		return "", &bots.Error{Permanent: true, Err: fmt.Errorf("composing a message: %w", err)}
@@ -64,9 +67,16 @@ func (s *Slack) strayed(ctx context.Context, t bots.Thread, id bots.MessageID) e
 	return &bots.Error{Permanent: true, Err: errors.Join(fmt.Errorf("the thread %s does not exist any more", t), err)}
 }
 
-// find returns the id of our message of that key, or "" if Slack has none. If it cannot tell, the
-// error says that this is still unsure.
-func (s *Slack) find(ctx context.Context, t bots.Thread, key string) (id bots.MessageID, err error) {
+// find returns the id of our message of that key, or "" if Slack has none.
+func (s *Slack) find(ctx context.Context, t bots.Thread, key string) (bots.MessageID, error) {
+	return s.look(ctx, t, func(m slack.Message) bool {
+		return m.Metadata.EventType == metaType && m.Metadata.EventPayload[metaKey] == key
+	})
+}
+
+// look returns the id of our message in the thread that is the one, or "" if Slack has none. If it
+// cannot tell, the error says that this is still unsure.
+func (s *Slack) look(ctx context.Context, t bots.Thread, isIt func(slack.Message) bool) (id bots.MessageID, err error) {
 	me, err := s.web.whoami(ctx)
 	ask := slack.GetConversationRepliesParameters{ChannelID: t.Channel, Timestamp: t.ID, Limit: 200, IncludeAllMetadata: true}
 	for more := true; more && err == nil && id == ""; more = ask.Cursor != "" {
@@ -74,7 +84,7 @@ func (s *Slack) find(ctx context.Context, t bots.Thread, key string) (id bots.Me
 			page, _, cursor, err := s.web.api.GetConversationRepliesContext(ctx, &ask)
 			for _, m := range page {
 				ours := m.User == me.user || me.bot != "" && m.BotID == me.bot
-				if ours && m.Metadata.EventType == metaType && m.Metadata.EventPayload[metaKey] == key {
+				if ours && isIt(m) {
 					id = bots.MessageID(m.Timestamp)
 				}
 			}
@@ -91,8 +101,8 @@ func (s *Slack) find(ctx context.Context, t bots.Thread, key string) (id bots.Me
 // Edit implements bots.Platform.
 func (s *Slack) Edit(ctx context.Context, t bots.Thread, id bots.MessageID, m bots.Message) error {
 	c, err := compose(m)
-	if err == nil && m.For != "" {
-		err = errors.New("a private message cannot be edited")
+	if err == nil && (m.For != "" || m.Upload != nil) {
+		err = errors.New("a private message cannot be edited, nor one with a file")
 	}
 	if err != nil {
 		return &bots.Error{Permanent: true, Err: fmt.Errorf("composing an edit: %w", err)}
