@@ -114,6 +114,15 @@ func (p *painter) pass(ctx context.Context) (next time.Time) {
 			next = at
 		}
 	}
+	slices.SortStableFunc(want, func(a, b wanted) int { // a network may take one a second
+		switch {
+		case a.last == b.last:
+			return 0
+		case b.last:
+			return -1
+		}
+		return 1
+	})
 	held := Progress + 1 // posts of this class or a less urgent one wait for an earlier one
 	for _, m := range want {
 		if p.id(m.Key) != "" {

@@ -353,3 +353,26 @@ func TestOthers(t *testing.T) {
 		require.Empty(t, b.chat.Ops())
 	})
 }
+
+// Where a network takes one message a second, what people wait for comes before what they may wait for.
+func TestNoticesComeLast(t *testing.T) {
+	inBubble(t, func(botstest.Op) botstest.Fault {
+		time.Sleep(time.Second)
+		return botstest.Fault{}
+	}, func(b *board) {
+		b.says(1)
+		for _, busy := range []agent.Busy{agent.Steer, agent.Queue, agent.Steer, agent.Queue} {
+			b.write(t, at.String(), agent.UserSaid{By: agent.User{ID: ann.ID}, Text: "and?", Busy: busy})
+		}
+		b.asks("1.1.1", "d")
+		b.settled()
+		var keys []string
+		for _, op := range b.chat.Ops() {
+			if !op.Edit {
+				keys = append(keys, op.Message.Key)
+			}
+		}
+		require.Equal(t, []string{"1/progress", "1/card/1.1.1/1"}, keys[:2])
+		require.Len(t, keys, 4)
+	})
+}

@@ -40,7 +40,9 @@ type turn struct {
 // A mark is a card, something said while the turn ran, or a summing up.
 type mark struct {
 	card   *card
-	said   *said
+	said   *said     // the first of what was said in a row
+	newest *said     // the last of it
+	n      int       // how many
 	summed store.Pos // where what came before was summed up
 	at     time.Time // of summed
 }
@@ -123,7 +125,7 @@ func (s *state) event(at store.Entry, v any) {
 		s.waiting = append(s.waiting, m)
 		if t := s.running(); t != nil && !t.told(at.Pos) {
 			m.late = t.stopping != 0
-			t.marks = append(t.marks, mark{said: m})
+			t.hear(m)
 		}
 	case *agent.TurnStarted:
 		t := &turn{n: e.Turn, since: at.Time, from: at.Time, chore: len(s.waiting) == 0}
@@ -259,9 +261,22 @@ func (s *state) busy() bool {
 	return t != nil && t.asking() == nil || s.coming() != nil
 }
 
+// hear marks what was said. What is said in a row, and has one fate before it, is one mark: twenty
+// notices would keep what matters out of the thread.
+func (t *turn) hear(m *said) {
+	if n := len(t.marks); n > 0 && t.marks[n-1].said != nil {
+		last := &t.marks[n-1]
+		if o := last.newest; o.fate == pending && o.busy == m.busy && o.late == m.late {
+			last.newest, last.n = m, last.n+1
+			return
+		}
+	}
+	t.marks = append(t.marks, mark{said: m, newest: m, n: 1})
+}
+
 // told reports whether there is a mark for what was said at that place: there is one for each frame.
 func (t *turn) told(at store.Pos) bool {
-	return slices.ContainsFunc(t.marks, func(m mark) bool { return m.said != nil && m.said.pos == at })
+	return slices.ContainsFunc(t.marks, func(m mark) bool { return m.said != nil && m.newest.pos == at })
 }
 
 // call returns the turn's call of that id, or nil.

@@ -15,6 +15,7 @@ type wanted struct {
 	cause time.Time // when what it tells came up: if that was before this start, it may have been posted already
 	once  bool      // it is never edited
 	lost  string    // told, as Markdown with %s for the reason, if the network refuses it for good; empty is nothing
+	last  bool      // it is posted after everything else that waits to be
 	spare bool      // it is not worth posting now, but if it may have been posted it is to be brought up to date
 }
 
@@ -64,8 +65,8 @@ func (l look) turn(s *state, t *turn, live agent.Live) []wanted {
 			notice := Message{Class: Notice, Text: l.md(summedUp)}
 			add(fmt.Sprintf("summed/%d", m.summed), wanted{Message: notice, cause: m.at, once: true})
 		default:
-			notice := Message{Class: Notice, Text: l.md(fateOf(m.said))}
-			add(fmt.Sprintf("said/%d", m.said.pos), wanted{Message: notice, cause: m.said.at, spare: m.said.fate == taken})
+			notice := Message{Class: Notice, Text: l.md(fateOf(m))}
+			add(fmt.Sprintf("said/%d", m.said.pos), wanted{Message: notice, cause: m.said.at, spare: m.newest.fate == taken, last: true})
 		}
 	}
 	if t.ended != nil {

@@ -102,19 +102,23 @@ func failed(e *agent.TurnEnded) string {
 	return s + " " + do
 }
 
-// fateOf returns what becomes of a message that was said while a turn ran.
-func fateOf(m *said) string {
-	switch {
-	case m.fate == dropped:
-		return "Stopped together with what was running."
-	case m.fate == taken:
-		return "Taken in."
-	case m.late, m.busy == agent.Queue:
-		return "In line: I begin with it when I am done with what is running."
-	case m.busy == agent.Interrupt:
-		return "I interrupt what I am writing and take this in."
+// fateOf returns what becomes of what was said while a turn ran.
+func fateOf(m mark) string {
+	this, it := "this", "it"
+	if m.n > 1 {
+		this, it = fmt.Sprintf("these %d messages", m.n), fmt.Sprintf("these %d messages", m.n)
 	}
-	return "I take this in at the next step."
+	switch said := m.newest; {
+	case said.fate == dropped:
+		return "Stopped together with what was running."
+	case said.fate == taken:
+		return "Taken in."
+	case said.late, said.busy == agent.Queue:
+		return "In line: I begin with " + it + " when I am done with what is running."
+	case said.busy == agent.Interrupt:
+		return "I interrupt what I am writing and take " + this + " in."
+	}
+	return "I take " + this + " in at the next step."
 }
 
 // status returns how a call ended, in words that follow its title, and the sign before it.

@@ -20,7 +20,7 @@ const (
 // again after m.Unsure may show twice to that person.
 func (s *Slack) Post(ctx context.Context, t bots.Thread, m bots.Message) (bots.MessageID, error) {
 	if m.Upload != nil {
-		return s.upload(ctx, t, m)
+		return s.web.upload(ctx, t, m)
 	}
 	c, err := compose(m)
 	if err != nil {
@@ -69,19 +69,19 @@ func (s *Slack) strayed(ctx context.Context, t bots.Thread, id bots.MessageID) e
 
 // find returns the id of our message of that key, or "" if Slack has none.
 func (s *Slack) find(ctx context.Context, t bots.Thread, key string) (bots.MessageID, error) {
-	return s.look(ctx, t, func(m slack.Message) bool {
+	return s.web.look(ctx, t, func(m slack.Message) bool {
 		return m.Metadata.EventType == metaType && m.Metadata.EventPayload[metaKey] == key
 	})
 }
 
 // look returns the id of our message in the thread that is the one, or "" if Slack has none. If it
 // cannot tell, the error says that this is still unsure.
-func (s *Slack) look(ctx context.Context, t bots.Thread, isIt func(slack.Message) bool) (id bots.MessageID, err error) {
-	me, err := s.web.whoami(ctx)
+func (w *web) look(ctx context.Context, t bots.Thread, isIt func(slack.Message) bool) (id bots.MessageID, err error) {
+	me, err := w.whoami(ctx)
 	ask := slack.GetConversationRepliesParameters{ChannelID: t.Channel, Timestamp: t.ID, Limit: 200, IncludeAllMetadata: true}
 	for more := true; more && err == nil && id == ""; more = ask.Cursor != "" {
-		err = s.web.call(ctx, request{method: "conversations.replies"}, func(ctx context.Context) error {
-			page, _, cursor, err := s.web.api.GetConversationRepliesContext(ctx, &ask)
+		err = w.call(ctx, request{method: "conversations.replies"}, func(ctx context.Context) error {
+			page, _, cursor, err := w.api.GetConversationRepliesContext(ctx, &ask)
 			for _, m := range page {
 				ours := m.User == me.user || me.bot != "" && m.BotID == me.bot
 				if ours && isIt(m) {

@@ -24,13 +24,13 @@ func uploadName(m bots.Message) string {
 
 // upload posts a message that has a file. Slack does not tell the message's id, so it gets one that
 // nothing can be done with.
-func (s *Slack) upload(ctx context.Context, t bots.Thread, m bots.Message) (bots.MessageID, error) {
+func (w *web) upload(ctx context.Context, t bots.Thread, m bots.Message) (bots.MessageID, error) {
 	if m.Code != "" || len(m.Buttons) > 0 || m.For != "" || len(m.Upload.Content) == 0 {
 		return "", &bots.Error{Permanent: true, Err: errors.New("a file with code, with buttons, for one person or without content cannot be posted")}
 	}
 	name := uploadName(m)
 	if m.Unsure {
-		id, err := s.look(ctx, t, func(old slack.Message) bool {
+		id, err := w.look(ctx, t, func(old slack.Message) bool {
 			for _, f := range old.Files {
 				if f.Name == name {
 					return true
@@ -42,10 +42,10 @@ func (s *Slack) upload(ctx context.Context, t bots.Thread, m bots.Message) (bots
 			return id, err
 		}
 	}
-	id, err := s.send(ctx, name, m)
+	id, err := w.send(ctx, name, m)
 	if err == nil {
-		err = s.web.call(ctx, request{method: "files.completeUploadExternal", class: m.Class}, func(ctx context.Context) error {
-			_, err := s.web.api.CompleteUploadExternalContext(ctx, slack.CompleteUploadExternalParameters{
+		err = w.call(ctx, request{method: "files.completeUploadExternal", class: m.Class}, func(ctx context.Context) error {
+			_, err := w.api.CompleteUploadExternalContext(ctx, slack.CompleteUploadExternalParameters{
 				Files:   []slack.FileSummary{{ID: id, Title: m.Upload.Name}},
 				Channel: t.Channel, ThreadTimestamp: t.ID, InitialComment: m.Text,
 			})
@@ -59,14 +59,14 @@ func (s *Slack) upload(ctx context.Context, t bots.Thread, m bots.Message) (bots
 }
 
 // send brings the content to Slack, where nobody sees it yet. It may be repeated.
-func (s *Slack) send(ctx context.Context, name string, m bots.Message) (id string, err error) {
-	err = s.web.call(ctx, request{method: "files.getUploadURLExternal", class: m.Class}, func(ctx context.Context) error {
-		to, err := s.web.api.GetUploadURLExternalContext(ctx, slack.GetUploadURLExternalParameters{FileName: name, FileSize: len(m.Upload.Content)})
+func (w *web) send(ctx context.Context, name string, m bots.Message) (id string, err error) {
+	err = w.call(ctx, request{method: "files.getUploadURLExternal", class: m.Class}, func(ctx context.Context) error {
+		to, err := w.api.GetUploadURLExternalContext(ctx, slack.GetUploadURLExternalParameters{FileName: name, FileSize: len(m.Upload.Content)})
 		if err != nil {
 			return err
 		}
 		id = to.FileID
-		return s.web.api.UploadToURL(ctx, slack.UploadToURLParameters{
+		return w.api.UploadToURL(ctx, slack.UploadToURLParameters{
 			UploadURL: to.UploadURL, Reader: bytes.NewReader(m.Upload.Content), Filename: name,
 		})
 	})
