@@ -156,7 +156,7 @@ func (s *Session) said(e *ModelSaid) error {
 		m.Raw = e.Raw // else it cannot be played back
 	}
 	for _, c := range e.Calls {
-		t.calls = append(t.calls, &call{Call: c})
+		t.calls = append(t.calls, &call{Call: c, secret: slices.Contains(e.Secret, c.ID)})
 		args := json.RawMessage(s.masked(string(c.Args)))
 		m.Calls = append(m.Calls, llm.Call{ID: c.Provider, Name: c.Tool, Args: args})
 	}

@@ -133,7 +133,13 @@ func TestModelsWordsAreMasked(t *testing.T) {
 			}
 		}
 		require.Equal(t, "it is ***", events[agent.TurnEnded](s)[0].Text)
-		require.Equal(t, "look ***", events[agent.ToolStarted](s)[0].Title)
+		require.Equal(t, []string{"1.1.1 invalid"}, s.statuses(), "what is shown would not be what runs")
+		for e, err := range s.log.Read(t.Context(), thread, 0) {
+			require.NoError(t, err)
+			for _, v := range e.Events {
+				require.NotContains(t, string(v.Data), secret)
+			}
+		}
 	})
 }
 
@@ -263,3 +269,21 @@ func TestStopNamesTheTurn(t *testing.T) {
 }
 
 func args(s string) []byte { return []byte(s) }
+
+// TestStrangeInstructions lets a checkout bring an AGENTS.md that cannot be used: the work goes on without.
+func TestStrangeInstructions(t *testing.T) {
+	for name, make := range map[string]func(path string) error{
+		"leads out": func(path string) error { return os.Symlink("/etc/passwd", path) },
+		"circles":   func(path string) error { return os.Symlink("AGENTS.md", path) },
+		"no text":   func(path string) error { return os.WriteFile(path, []byte("a\x00b"), 0o600) },
+	} {
+		play(t, func(s *stage) {
+			require.NoError(t, make(filepath.Join(s.settings.Dir, "AGENTS.md")))
+			s.model.says("hello", 0)
+			s.start()
+			s.say("m1", "hi")
+			require.Equal(t, []agent.Reason{agent.Completed}, s.ended(), name)
+			require.NotContains(t, s.model.asked[0].System, "root:")
+		})
+	}
+}

@@ -75,7 +75,7 @@ type Call struct {
 	ID       string          `json:"id"`       // "turn.step.call", each from 1
 	Provider string          `json:"provider"` // llm.Call.ID
 	Tool     string          `json:"tool"`     // as the model wrote it
-	Args     json.RawMessage `json:"args"`     // as the model wrote them
+	Args     json.RawMessage `json:"args"`     // as the model wrote them, but for secrets
 }
 
 // ModelSaid is a reply of the model, or the part of it that had come when a person cut it off.
@@ -88,8 +88,9 @@ type ModelSaid struct {
 	Calls     []Call          `json:"calls,omitempty"`
 	Stop      llm.Stop        `json:"stop,omitempty"`
 	Usage     llm.Usage       `json:"usage,omitzero"`
-	Model     string          `json:"model,omitempty"` // as the provider names it
-	Raw       json.RawMessage `json:"raw,omitempty"`   // llm.Reply.Raw
+	Model     string          `json:"model,omitempty"`  // as the provider names it
+	Raw       json.RawMessage `json:"raw,omitempty"`    // llm.Reply.Raw; none if it holds a secret
+	Secret    []string        `json:"secret,omitempty"` // ids of calls whose Args held a secret, which is masked: they do not run
 	Partial   bool            `json:"partial,omitempty"`
 }
 

@@ -109,6 +109,8 @@ func (t *turn) nextCall(open []*call, p Policy, left time.Duration) Action {
 	c := open[0]
 	v := p.Judge(c.Call)
 	switch {
+	case c.secret:
+		return Refuse{c.Call, Invalid, note("secret")}
 	case v.Ruling == Reject:
 		return Refuse{c.Call, Invalid, v.Reason}
 	case v.Ruling == Forbid:
@@ -126,7 +128,7 @@ func (t *turn) nextCall(open []*call, p Policy, left time.Duration) Action {
 	}
 	run := RunTools{Left: left}
 	for _, c := range open { // what acts is a barrier
-		if p.Judge(c.Call).Ruling != Allow {
+		if c.secret || p.Judge(c.Call).Ruling != Allow {
 			break
 		}
 		run.Calls = append(run.Calls, c.Call)

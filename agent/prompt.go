@@ -47,11 +47,12 @@ func system(s Settings, registered []tools.Tool, project string) string {
 }
 
 // instructions returns the workspace's AGENTS.md, or "" if it has none. It does not leave the
-// workspace, and does not wait for a file that is none (a FIFO).
+// workspace, and does not wait for a file that is none (a FIFO). The errors are errWorkspace, and others,
+// with which a turn goes on without the file: a link that leads out must not keep a team from working.
 func instructions(dir string) (string, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return "", fmt.Errorf("the workspace cannot be opened: %w", err)
+		return "", fmt.Errorf("%w: %w", errWorkspace, err)
 	}
 	defer root.Close()
 	const name = "AGENTS.md"
@@ -60,16 +61,19 @@ func instructions(dir string) (string, error) {
 		return "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("reading %s: %w", name, err)
+		return "", err
 	}
 	f, err := root.Open(name)
 	if err != nil {
-		return "", fmt.Errorf("reading %s: %w", name, err)
+		return "", err
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxInstructions+1))
 	if err != nil {
-		return "", fmt.Errorf("reading %s: %w", name, err)
+		return "", err
+	}
+	if bytes.IndexByte(data, 0) >= 0 {
+		return "", fmt.Errorf("%s is no text", name)
 	}
 	text := strings.TrimSpace(strings.ToValidUTF8(string(data), "\uFFFD"))
 	if len(data) > maxInstructions {
@@ -77,6 +81,8 @@ func instructions(dir string) (string, error) {
 	}
 	return text, nil
 }
+
+var errWorkspace = errors.New("the workspace cannot be opened")
 
 // equal reports whether the model is told the same by both.
 func (p Prompted) equal(q Prompted) bool {

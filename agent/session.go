@@ -75,6 +75,7 @@ type turn struct {
 // A call is one tool call and how far it has come.
 type call struct {
 	Call
+	secret  bool // was in the arguments
 	asked   *ApprovalAsked
 	decided *Decided
 	expired bool

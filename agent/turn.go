@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -104,9 +105,16 @@ func (w *worker) ask(ctx context.Context, do AskModel, settings Settings) error 
 	if said.Usage.Total() == 0 {
 		said.Usage = guess(request, reply.Text)
 	}
+	if raw := string(reply.Raw); w.cfg.Redact(raw) != raw {
+		said.Raw = nil
+	}
 	for i, c := range reply.Calls {
 		id := fmt.Sprintf("%d.%d.%d", turn, step, i+1)
-		said.Calls = append(said.Calls, Call{id, c.ID, c.Name, c.Args})
+		args := w.cfg.Redact(string(c.Args))
+		said.Calls = append(said.Calls, Call{id, c.ID, c.Name, json.RawMessage(args)})
+		if args != string(c.Args) {
+			said.Secret = append(said.Secret, id)
+		}
 	}
 	return l.work(unlessFenced, said)
 }
@@ -192,8 +200,11 @@ func (w *worker) brief(s Settings) (p Prompted, err error) {
 	if w.l.s.Pos != at {
 		return p, errMoved
 	}
-	if err != nil {
+	if errors.Is(err, errWorkspace) {
 		return p, err
+	}
+	if err != nil {
+		w.cfg.Logger.Warn("the project's instructions are left out", "session", w.l.id, "err", err)
 	}
 	tools := w.cfg.Tools.Tools()
 	for _, t := range tools {
