@@ -158,10 +158,10 @@ func (b *Bot) wake(session string) {
 
 // start starts p unless it works already or Run does not run. b.mu is held.
 func (b *Bot) start(p *painter) {
-	if p.working || b.ctx == nil {
+	if p.alive || b.ctx == nil {
 		return
 	}
-	p.working = true
+	p.alive = true
 	ctx := b.ctx
 	b.wg.Go(func() { p.run(ctx) })
 }
@@ -174,7 +174,7 @@ func (b *Bot) retire(p *painter) bool {
 	if len(p.woken) > 0 {
 		return false
 	}
-	p.working = false
+	p.alive = false
 	if len(p.state.turns) == 0 {
 		delete(b.painters, p.session)
 	}

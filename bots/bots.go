@@ -49,6 +49,12 @@ type Info struct {
 	CodeSize  func(code string) int          // bytes of code in the network's own form, escaped; nil is len. See Cut
 	Mention   func(id string) string         // how the network writes a person's name in a message, by id, without calling them
 
+	// Working shows in the thread that the bot is at work, which the network takes back after
+	// WorkingFor and when the bot posts there; or that it is not any more. It returns soon. What
+	// becomes of it is of no consequence. nil: the network has no such thing.
+	Working    func(ctx context.Context, t Thread, working bool)
+	WorkingFor time.Duration
+
 	// Fetch opens a File. nil: the network has none. Errors wrap *Error.
 	Fetch func(ctx context.Context, ref string) (io.ReadCloser, error)
 

@@ -66,7 +66,7 @@ func (p *painter) post(ctx context.Context, m wanted, now time.Time) time.Time {
 		if err != nil {
 			return p.refused(ctx, m, s, err)
 		}
-		s.id = id
+		s.id, p.working = id, time.Time{}
 		if !m.Unsure { // else it may be an older form of it
 			s.shows = digest(m.Message)
 		}

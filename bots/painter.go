@@ -20,12 +20,13 @@ type painter struct {
 	at      Thread
 	session string
 	woken   chan struct{} // holds one if there is something new
-	working bool          // the goroutine runs; guarded by Bot.mu
+	alive   bool          // the goroutine runs; guarded by Bot.mu
 
 	// The rest belongs to the goroutine.
 	state    state
 	sent     map[string]*sent // by key
 	edited   time.Time        // when a message of class Progress was last edited
+	working  time.Time        // when it has to be shown again that the bot is at work; zero if it is not shown
 	recorded bool             // this pass wrote to the log, so there is more to read
 	troubles int              // in a row, with the log
 }
@@ -47,9 +48,10 @@ func newPainter(b *Bot, at Thread) *painter {
 
 // Limits of a painter.
 const (
-	pause         = 50 * time.Millisecond // between a wake and the next look: a burst is one look
-	editTimeout   = 30 * time.Second      // of an edit of class Progress, so that more urgent things need not wait longer
-	recordTimeout = 10 * time.Second      // of a receipt, which is written even while the program ends
+	pause           = 50 * time.Millisecond // between a wake and the next look: a burst is one look
+	editTimeout     = 30 * time.Second      // of an edit of class Progress, so that more urgent things need not wait longer
+	presenceTimeout = 5 * time.Second       // of showing that the bot is at work
+	recordTimeout   = 10 * time.Second      // of a receipt, which is written even while the program ends
 )
 
 func (p *painter) run(ctx context.Context) {
@@ -114,15 +116,7 @@ func (p *painter) pass(ctx context.Context) (next time.Time) {
 			next = at
 		}
 	}
-	slices.SortStableFunc(want, func(a, b wanted) int { // a network may take one a second
-		switch {
-		case a.last == b.last:
-			return 0
-		case b.last:
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(want, byHaste)
 	held := Progress + 1 // posts of this class or a less urgent one wait for an earlier one
 	for _, m := range want {
 		if p.id(m.Key) != "" {
@@ -130,6 +124,10 @@ func (p *painter) pass(ctx context.Context) (next time.Time) {
 		}
 		if m.Class >= held {
 			owed[m.turn] = true
+			continue
+		}
+		if m.last && len(p.woken) > 0 {
+			later(m, l.now) // what has happened meanwhile may be more urgent
 			continue
 		}
 		at := p.post(ctx, m, l.now)
@@ -147,10 +145,40 @@ func (p *painter) pass(ctx context.Context) (next time.Time) {
 		p.troubles++
 		return l.now.Add(patience(p.troubles))
 	}
+	if at := p.presence(ctx, l); !at.IsZero() && (next.IsZero() || at.Before(next)) {
+		next = at
+	}
 	if p.state.busy() && (next.IsZero() || next.After(l.now.Add(tick))) {
 		next = l.now.Add(tick) // elapsed time is shown
 	}
 	return next
+}
+
+// byHaste puts what is to be posted last behind the rest: a network may take one message a second.
+func byHaste(a, b wanted) int {
+	switch {
+	case a.last == b.last:
+		return 0
+	case b.last:
+		return -1
+	}
+	return 1
+}
+
+// presence shows whether the bot is at work. It returns when that has to be shown again, or zero.
+func (p *painter) presence(ctx context.Context, l look) time.Time {
+	busy := p.state.busy()
+	if l.info.Working == nil || busy && l.now.Before(p.working) || !busy && p.working.IsZero() {
+		return p.working
+	}
+	ctx, cancel := context.WithTimeout(ctx, presenceTimeout)
+	defer cancel()
+	l.info.Working(ctx, p.at, busy)
+	p.working = time.Time{}
+	if busy {
+		p.working = l.now.Add(l.info.WorkingFor * 3 / 4)
+	}
+	return p.working
 }
 
 // read folds what is new in the log.

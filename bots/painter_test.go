@@ -354,6 +354,26 @@ func TestOthers(t *testing.T) {
 	})
 }
 
+// People see that the bot is at work for as long as it is, and not while it waits for them.
+func TestWorking(t *testing.T) {
+	inBubble(t, nil, func(b *board) {
+		require.False(t, b.chat.Working(at))
+		b.says(1)
+		time.Sleep(10 * time.Minute)
+		require.True(t, b.chat.Working(at))
+		b.asks("1.1.1", "d")
+		time.Sleep(time.Second)
+		require.False(t, b.chat.Working(at))
+		b.write(t, at.String(), agent.Decided{Call: "1.1.1", Digest: "d", Yes: true, By: agent.User{ID: bob.ID}})
+		time.Sleep(time.Second)
+		require.True(t, b.chat.Working(at))
+		b.write(t, at.String(), agent.ToolFinished{Call: "1.1.1", Status: agent.OK})
+		b.ends(1, "Hi.")
+		time.Sleep(time.Second)
+		require.False(t, b.chat.Working(at))
+	})
+}
+
 // Where a network takes one message a second, what people wait for comes before what they may wait for.
 func TestNoticesComeLast(t *testing.T) {
 	inBubble(t, func(botstest.Op) botstest.Fault {

@@ -29,7 +29,8 @@ type Chat struct {
 	last     int // number of the latest message, click or event
 	messages []*message
 	ops      []Op
-	queue    queue // has a lock of its own
+	busy     map[bots.Thread]time.Time // until when people see that the bot is at work
+	queue    queue                     // has a lock of its own
 }
 
 // An Op is a post or an edit.
@@ -73,6 +74,9 @@ func (c *Chat) Info() bots.Info {
 		MaxText:   maxText,
 		MaxCode:   maxCode,
 		Mention:   func(id string) string { return "@" + id },
+
+		Working:    c.working,
+		WorkingFor: time.Minute,
 	}
 }
 
@@ -140,6 +144,7 @@ func (c *Chat) Post(_ context.Context, t bots.Thread, m bots.Message) (bots.Mess
 			}
 		}
 	}
+	delete(c.busy, t)
 	c.last++
 	id := bots.MessageID(fmt.Sprint(c.last))
 	c.messages = append(c.messages, &message{id, t, m})
@@ -166,6 +171,26 @@ func (c *Chat) Edit(_ context.Context, t bots.Thread, id bots.MessageID, m bots.
 	}
 	c.messages[i].m = m
 	return f.Err
+}
+
+// working notes that the bot is at work. A post takes that back.
+func (c *Chat) working(_ context.Context, t bots.Thread, working bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.busy == nil {
+		c.busy = map[bots.Thread]time.Time{}
+	}
+	c.busy[t] = time.Time{}
+	if working {
+		c.busy[t] = time.Now().Add(time.Minute)
+	}
+}
+
+// Working reports whether people see that the bot is at work in the thread.
+func (c *Chat) Working(t bots.Thread) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Now().Before(c.busy[t])
 }
 
 func (c *Chat) op(o Op) Fault {

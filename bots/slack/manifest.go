@@ -15,6 +15,7 @@ import (
 func methods() map[string][]string {
 	return map[string][]string{
 		"apps.connections.open":        nil, // with the app token
+		"assistant.threads.setStatus":  {"chat:write"},
 		"auth.test":                    nil,
 		"chat.delete":                  {"chat:write"},
 		"chat.postEphemeral":           {"chat:write"},

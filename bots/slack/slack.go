@@ -60,6 +60,8 @@ type Slack struct {
 	web   *web
 	names *names
 
+	status status
+
 	mu     sync.Mutex
 	health Health
 }
@@ -121,6 +123,9 @@ func (s *Slack) Info() bots.Info {
 		MaxCode:   maxCode,
 		CodeSize:  codeSize,
 		Mention:   s.names.mention,
+
+		Working:    s.working,
+		WorkingFor: statusFor,
 	}
 }
 

@@ -213,5 +213,5 @@ func TestCheckNamesMissingScopes(t *testing.T) {
 	findings := f.s.Check(t.Context())
 	require.Equal(t, "slack scopes", findings[1].Name)
 	require.False(t, findings[1].OK)
-	require.Contains(t, findings[1].Text, "add app_mentions:read, groups:history, im:history, mpim:history on")
+	require.Contains(t, findings[1].Text, "add app_mentions:read, files:write, groups:history, im:history, mpim:history on")
 }

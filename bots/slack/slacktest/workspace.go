@@ -80,7 +80,7 @@ func New(c Config) *Workspace {
 		c.PingEvery = time.Second
 	}
 	if c.Scopes == "" {
-		c.Scopes = "app_mentions:read,channels:history,chat:write,groups:history,im:history,mpim:history,users:read"
+		c.Scopes = "app_mentions:read,channels:history,chat:write,files:write,groups:history,im:history,mpim:history,users:read"
 	}
 	w := &Workspace{cfg: c, state: state{
 		changed:  make(chan struct{}),
