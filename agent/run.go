@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -177,7 +178,10 @@ func (w runner) results(ctx context.Context, jobs []*job) []any {
 	for _, j := range jobs {
 		status, text := j.outcome(context.Cause(ctx))
 		f := w.finished(j.Call, j.tool, status, text)
-		f.Note, f.Seen, f.Took = w.cfg.Redact(j.result.Note), j.result.Seen, j.took
+		if j.result.Note != "" {
+			f.Note = w.cfg.Redact(j.result.Note)
+		}
+		f.Seen, f.Took = j.result.Seen, j.took
 		if len(f.Text) > limit {
 			f.Text, f.Artefact = w.shorten(ctx, f.Text, limit)
 		}
@@ -221,6 +225,9 @@ func (w *worker) title(t *tools.Tool, args json.RawMessage) string {
 // finished returns the result of a call.
 func (w *worker) finished(c Call, t *tools.Tool, s Status, text string) ToolFinished {
 	f := ToolFinished{Call: c.ID, Status: s, Text: w.cfg.Redact(text), Tool: c.Tool}
+	if s == Failed {
+		f.Note, _, _ = strings.Cut(f.Text, "\n") // people want to know why, too
+	}
 	if t != nil {
 		if _, args, err := w.cfg.Tools.Check(c.Tool, c.Args); err == nil {
 			f.Title = w.title(t, args)
