@@ -1,18 +1,12 @@
 package slack
 
 import (
-	"bufio"
-	"io"
-	"net/url"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
-	"github.com/yuin/goldmark/renderer/html"
-	"github.com/yuin/goldmark/util"
 )
 
 // styles are those that hold at a place. Slack has no way to nest one in itself.
@@ -21,7 +15,7 @@ type styles struct{ bold, italic, strike bool }
 // A line writes the inline content of one block.
 type line struct {
 	r      *renderer
-	b      strings.Builder
+	b      []byte
 	closed bool // a mark of a style has just been closed
 }
 
@@ -34,7 +28,7 @@ func (r *renderer) inline(n ast.Node, outer styles) string {
 	} else {
 		l.children(n, outer)
 	}
-	return strings.TrimRight(l.b.String(), " \n")
+	return strings.TrimRight(string(l.b), " \n")
 }
 
 func (l *line) children(n ast.Node, s styles) {
@@ -46,35 +40,37 @@ func (l *line) children(n ast.Node, s styles) {
 func (l *line) node(n ast.Node, s styles) {
 	switch n := n.(type) {
 	case *ast.Text:
-		l.write(l.r.text(n))
+		l.write(l.r.src.text(n))
 		if n.SoftLineBreak() || n.HardLineBreak() {
 			l.newline(s)
 		}
 	case *ast.Emphasis:
-		l.emphasis(n, s)
+		mark, set := "_", &s.italic
+		if n.Level == 2 {
+			mark, set = "*", &s.bold
+		}
+		l.emphasis(n, mark, set, &s)
 	case *east.Strikethrough:
-		if s.strike {
-			l.children(n, s)
+		l.emphasis(n, "~", &s.strike, &s)
+	case *ast.CodeSpan:
+		l.code(l.r.src.plain(n, false))
+	case *ast.Link, *ast.Image:
+		if footnote(n) {
+			l.write(escape("[" + l.r.src.plain(n, false) + "]"))
 			return
 		}
-		s.strike = true
-		l.styled(n, "~", s)
-	case *ast.CodeSpan:
-		l.code(l.r.plain(n, false))
-	case *ast.Link:
-		l.link(string(n.Destination), l.r.plain(n, false))
-	case *ast.Image:
-		l.link(string(n.Destination), l.r.plain(n, false))
+		dest, _ := destination(n)
+		l.link(dest, l.r.src.plain(n, false))
 	case *ast.AutoLink:
-		l.autolink(n)
-	case *ast.RawHTML:
-		if raw := brk(string(n.Segments.Value(l.r.src)), "\n"); raw == "\n" {
-			l.newline(s)
+		if dest, label, ok := l.r.src.autolink(n); ok {
+			l.link(dest, label)
 		} else {
-			l.write(escape(raw))
+			l.write(escape(label))
 		}
+	case *ast.RawHTML:
+		l.html(string(n.Segments.Value(l.r.src)), s)
 	case *east.TaskCheckBox:
-		l.write(checkbox(n))
+		l.write(checkbox(n) + " ")
 	default:
 		l.children(n, s)
 	}
@@ -85,11 +81,11 @@ func (l *line) write(text string) {
 	if text == "" {
 		return
 	}
-	if r, _ := utf8.DecodeRuneInString(text); l.closed && word(r) {
-		l.b.WriteString(hair)
+	if r, _ := utf8.DecodeRuneInString(text); l.closed && glued(r) {
+		l.b = append(l.b, hair...)
 	}
 	l.closed = false
-	l.b.WriteString(text)
+	l.b = append(l.b, text...)
 }
 
 // newline breaks the line, unless a style holds: Slack's do not reach across lines.
@@ -99,44 +95,62 @@ func (l *line) newline(s styles) {
 		return
 	}
 	l.closed = false
-	l.b.WriteString("\n")
+	l.b = append(l.b, '\n')
 }
 
-func (l *line) emphasis(n *ast.Emphasis, s styles) {
-	mark, set := "_", &s.italic
-	if n.Level == 2 {
-		mark, set = "*", &s.bold
+// html writes a tag as it is, but a line break as one.
+func (l *line) html(raw string, s styles) {
+	for i, part := range strings.Split(brk(raw, "\n"), "\n") {
+		if i > 0 {
+			l.newline(s)
+		}
+		l.write(escape(part))
 	}
+}
+
+// emphasis writes n in the style of that mark, if *set, a part of s, does not say that it holds already.
+func (l *line) emphasis(n ast.Node, mark string, set *bool, s *styles) {
 	if *set {
-		l.children(n, s)
+		l.children(n, *s)
 		return
 	}
 	*set = true
-	l.styled(n, mark, s)
+	l.styled(n, mark, *s)
 }
 
-// styled writes the children of n between two marks. Slack takes a mark for one only at the border
-// of a word, which Chinese, for one, does not show.
 func (l *line) styled(n ast.Node, mark string, s styles) {
-	if r, _ := utf8.DecodeLastRuneInString(l.b.String()); word(r) || l.closed {
-		l.b.WriteString(hair)
+	in := line{r: l.r}
+	in.children(n, s)
+	if len(in.b) > 0 { // two marks with nothing to show would be text
+		l.mark(mark, string(in.b))
 	}
-	l.closed = false
-	before := l.b.Len()
-	l.b.WriteString(mark)
-	l.children(n, s)
-	if l.b.Len() == before+len(mark) { // nothing to show: two marks would be text
-		text := l.b.String()[:before]
-		l.b.Reset()
-		l.b.WriteString(text)
-		return
+}
+
+// mark writes text between two marks. Slack takes a mark for one only at the border of a word, which
+// Chinese, for one, does not show.
+func (l *line) mark(mark, text string) {
+	if r, _ := utf8.DecodeLastRune(l.b); glued(r) || l.closed || r == '`' && mark == "`" {
+		l.b = append(l.b, hair...)
 	}
-	l.b.WriteString(mark)
+	l.b = append(l.b, l.r.span(mark, text)...)
 	l.closed = true
 }
 
-func word(r rune) bool {
-	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r))
+// span returns text between two marks, or plain if it is too long to stay whole.
+func (r *renderer) span(mark, text string) string {
+	s := open + mark + text + shut + mark
+	if len(s) > r.whole {
+		return text
+	}
+	return s
+}
+
+// glued reports whether a mark next to r may not count as one.
+func glued(r rune) bool {
+	if r < utf8.RuneSelf {
+		return unicode.IsLetter(r) || unicode.IsDigit(r)
+	}
+	return r != utf8.RuneError && !unicode.IsSpace(r)
 }
 
 // code writes inline code. Slack cannot show a backtick within it: such code is plain text.
@@ -147,24 +161,8 @@ func (l *line) code(text string) {
 	case strings.Contains(text, "`"):
 		l.write(escape(text))
 	default:
-		if r, _ := utf8.DecodeLastRuneInString(l.b.String()); word(r) || r == '`' {
-			l.b.WriteString(hair)
-		}
-		l.b.WriteString("`" + escape(text) + "`")
-		l.closed = true
+		l.mark("`", escape(text))
 	}
-}
-
-func (l *line) autolink(n *ast.AutoLink) {
-	label, target := string(n.Label(l.r.src)), string(n.URL(l.r.src))
-	if n.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(strings.ToLower(target), "mailto:") {
-		target = "mailto:" + target
-	}
-	if _, ok := address(target); !ok {
-		l.write(escape(label))
-		return
-	}
-	l.link(target, label)
 }
 
 // link writes a link to dest, or text if Slack would not, or must not, make a link of it. A label
@@ -175,7 +173,7 @@ func (l *line) link(dest, label string) {
 	switch {
 	case ok && escape(label) == target:
 		label = ""
-	case ok && label != dest && strings.Contains(label, "://"):
+	case ok && bare(label) != bare(dest) && strings.Contains(label, "://"):
 		l.write(escape(label) + " (")
 		l.link(dest, "")
 		l.write(")")
@@ -186,9 +184,9 @@ func (l *line) link(dest, label string) {
 		link = "<" + target + "|" + escape(label) + ">"
 	}
 	switch {
-	case ok && len(link) <= l.r.maxLink:
+	case ok && len(link) <= l.r.whole:
 		l.closed = false
-		l.b.WriteString(link)
+		l.b = append(l.b, link...)
 	case label == "":
 		l.write(escape(dest))
 	case dest == "" || strings.HasPrefix(dest, "#") || dest == label:
@@ -196,33 +194,4 @@ func (l *line) link(dest, label string) {
 	default:
 		l.write(escape(label) + " (" + escape(dest) + ")")
 	}
-}
-
-var mailbox = regexp.MustCompile(`^[\w.+-]+@[\w.-]+$`)
-
-// address returns the target of a link as it stands in mrkdwn. It is ok only if it leads to the web
-// or to mail: anything else might be one of Slack's own commands.
-func address(dest string) (target string, ok bool) {
-	target = string(util.URLEscape([]byte(dest), true))
-	u, err := url.Parse(target)
-	if err != nil {
-		return "", false
-	}
-	target = u.Scheme + target[len(u.Scheme):] // which is in small letters now
-	switch u.Scheme {
-	case "http", "https":
-		ok = u.Host != ""
-	case "mailto":
-		ok = mailbox.MatchString(u.Opaque)
-	}
-	return urlEscaper.Replace(target), ok
-}
-
-var urlEscaper = strings.NewReplacer("&", "&amp;", "<", "%3C", ">", "%3E", "|", "%7C")
-
-// writer writes Markdown text as HTML.
-func writer(w io.Writer, value []byte) {
-	b := bufio.NewWriter(w)
-	html.DefaultWriter.Write(b, value)
-	_ = b.Flush() // into memory
 }

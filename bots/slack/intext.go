@@ -8,7 +8,7 @@ import "strings"
 func readText(text, bot string, name func(id string) string) (plain string, mentioned bool) {
 	var b strings.Builder
 	for text != "" {
-		before, ref, after, ok := reference(text)
+		before, ref, after, ok := cutReference(text)
 		b.WriteString(unescape(before))
 		text = after
 		if !ok {
@@ -26,8 +26,8 @@ func readText(text, bot string, name func(id string) string) (plain string, ment
 	return strings.TrimSpace(b.String()), mentioned
 }
 
-// reference cuts text around its first <reference>.
-func reference(text string) (before, ref, after string, ok bool) {
+// cutReference cuts text around its first <reference>.
+func cutReference(text string) (before, ref, after string, ok bool) {
 	before, rest, ok := strings.Cut(text, "<")
 	if !ok {
 		return text, "", "", false

@@ -2,132 +2,98 @@ package slack
 
 import (
 	"flag"
-	"html"
+	"fmt"
 	"os"
-	"regexp"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-	"unicode"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/text"
 )
 
 var update = flag.Bool("update", false, "write what comes out into testdata")
 
-const (
-	goldens = "testdata/render.txtar"
-	divider = "\n======== next message\n"
-)
+const divider = "\n======== next message\n"
 
-func TestRender(t *testing.T) {
-	archive, err := txtar.ParseFile(goldens)
-	require.NoError(t, err)
-	for i := 0; i+1 < len(archive.Files); i += 2 {
-		in, out := archive.Files[i], &archive.Files[i+1]
-		name, ok := strings.CutSuffix(in.Name, ".md")
-		require.True(t, ok, in.Name)
-		require.Equal(t, name+".out", out.Name)
-		pieces := render(string(in.Data), maxText)
-		got := strings.Join(pieces, divider)
-		if got != "" {
-			got += "\n"
-		}
-		if *update {
-			out.Data = []byte(got)
-			continue
-		}
-		require.Equal(t, string(out.Data), got, name)
-		checkPieces(t, pieces, maxText)
-		checkWords(t, string(in.Data), pieces)
-	}
-	if *update {
-		require.NoError(t, os.WriteFile(goldens, txtar.Format(archive), 0o644))
-	}
+// A golden is a file of pairs: NAME.md, and NAME.out, what Slack is sent of it.
+type golden struct {
+	path    string
+	archive *txtar.Archive
 }
 
-var (
-	allowed = regexp.MustCompile(`^<(https?://|mailto:)[^<>|\n]+(\|[^<>\n]+)?>`)
-	entity  = regexp.MustCompile(`^&(amp|lt|gt);`)
-)
-
-// checkPieces checks what must hold for whatever a model writes.
-func checkPieces(t *testing.T, pieces []string, max int) {
+func goldens(t testing.TB) []golden {
 	t.Helper()
-	for _, p := range pieces {
-		require.LessOrEqual(t, len(p), max)
-		require.NotEmpty(t, strings.TrimSpace(p))
-		require.Zero(t, strings.Count(p, "```")%2, "fences are balanced in %q", p)
-		for i := range p {
-			switch p[i] {
-			case '<':
-				require.Regexp(t, allowed, p[i:], "nothing but links is live")
-			case '&':
-				require.Regexp(t, entity, p[i:], "no entity is cut")
-			}
-		}
+	paths, err := filepath.Glob("testdata/render*.txtar")
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	var all []golden
+	for _, p := range paths {
+		archive, err := txtar.ParseFile(p)
+		require.NoError(t, err)
+		all = append(all, golden{p, archive})
 	}
-}
-
-// words are what a reader must find again, of the text that the parser finds in Markdown.
-func words(markdown string) []string {
-	src := []byte(strings.ToValidUTF8(markdown, "\uFFFD"))
-	r := &renderer{src: src}
-	var all []string
-	add := func(s string) {
-		all = append(all, strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })...)
-	}
-	doc := parser.Parse(text.NewReader(src))
-	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		switch n := n.(type) {
-		case *ast.Text:
-			if entering {
-				add(html.UnescapeString(r.text(n)))
-			}
-		case *ast.CodeBlock, *ast.FencedCodeBlock, *ast.HTMLBlock:
-			if entering {
-				add(r.lines(n))
-			}
-		}
-		return ast.WalkContinue, nil
-	})
 	return all
 }
 
-func letters(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return r
+// inputs returns the Markdown of all goldens.
+func inputs(t testing.TB) []string {
+	var all []string
+	for _, g := range goldens(t) {
+		for _, f := range g.archive.Files {
+			if strings.HasSuffix(f.Name, ".md") {
+				all = append(all, string(f.Data))
+			}
 		}
-		return -1
-	}, s)
+	}
+	return all
 }
 
-func checkWords(t *testing.T, markdown string, pieces []string) {
-	t.Helper()
-	shown := letters(html.UnescapeString(strings.Join(pieces, "")))
-	for _, w := range words(markdown) {
-		require.Contains(t, shown, w)
+func TestRender(t *testing.T) {
+	for _, g := range goldens(t) {
+		files := g.archive.Files
+		if *update {
+			files = slices.DeleteFunc(files, func(f txtar.File) bool { return !strings.HasSuffix(f.Name, ".md") })
+			for i := 0; i < len(files); i += 2 {
+				out := txtar.File{Name: strings.TrimSuffix(files[i].Name, ".md") + ".out", Data: printed(render(string(files[i].Data), maxText))}
+				files = slices.Insert(files, i+1, out)
+			}
+			g.archive.Files = files
+			require.NoError(t, os.WriteFile(g.path, txtar.Format(g.archive), 0o644))
+		}
+		for i := 0; i < len(files); i += 2 {
+			name, ok := strings.CutSuffix(files[i].Name, ".md")
+			require.True(t, ok, files[i].Name)
+			require.Less(t, i+1, len(files), name)
+			require.Equal(t, name+".out", files[i+1].Name)
+			t.Run(name, func(t *testing.T) {
+				in := string(files[i].Data)
+				require.Equal(t, string(files[i+1].Data), string(printed(render(in, maxText))))
+				checkRender(t, in, maxText)
+			})
+		}
 	}
+	require.GreaterOrEqual(t, len(inputs(t)), 60)
+}
+
+func printed(pieces []string) []byte {
+	if len(pieces) == 0 {
+		return nil
+	}
+	return []byte(strings.Join(pieces, divider) + "\n")
 }
 
 func FuzzRender(f *testing.F) {
-	archive, err := txtar.ParseFile(goldens)
-	require.NoError(f, err)
-	for i, file := range archive.Files {
-		if i%2 == 0 {
-			f.Add(string(file.Data), uint16(100))
+	for _, in := range inputs(f) {
+		if len(in) < maxText { // what is longer makes the fuzzer slow
+			f.Add(in, uint16(100))
 		}
 	}
 	f.Add("[0000](mAilto:00@00000000000) HTTP://x.dev", uint16(0))
 	f.Add("[a](https://x.dev 'b') **`c`**<br>|d|\n|-|\n|`e`|", uint16(0))
 	f.Fuzz(func(t *testing.T, markdown string, size uint16) {
-		max := 100 + int(size)%maxText
-		pieces := render(markdown, max)
-		checkPieces(t, pieces, max)
-		checkWords(t, markdown, pieces)
+		checkRender(t, markdown, 100+int(size)%maxText)
 	})
 }
 
@@ -147,16 +113,27 @@ func FuzzReadText(f *testing.F) {
 }
 
 func BenchmarkRender(b *testing.B) {
-	archive, err := txtar.ParseFile(goldens)
+	archive, err := txtar.ParseFile("testdata/render-50k.txtar")
 	require.NoError(b, err)
-	var all []byte
-	for i, file := range archive.Files {
-		if i%2 == 0 {
-			all = append(append(all, file.Data...), '\n')
-		}
-	}
-	b.SetBytes(int64(len(all)))
+	in := string(archive.Files[0].Data)
+	b.SetBytes(int64(len(in)))
 	for b.Loop() {
-		render(string(all), maxText)
+		render(in, maxText)
+	}
+}
+
+// The speed is the same for all sizes: what is cut is not looked at again.
+func BenchmarkPack(b *testing.B) {
+	for _, kb := range []int{50, 500, 5000} {
+		n := kb << 10
+		words := block{text: strings.Repeat("word &amp; <https://x.dev|link> ", n/32), gap: "\n"}
+		code := block{text: strings.Repeat("a line of code\n", n/15), code: true, gap: "\n"}
+		many := slices.Repeat([]block{{text: "a short paragraph", gap: "\n\n"}}, n/17)
+		b.Run(fmt.Sprintf("%dKB", kb), func(b *testing.B) {
+			b.SetBytes(int64(3 * n))
+			for b.Loop() {
+				pack(append(many, words, code), maxText)
+			}
+		})
 	}
 }

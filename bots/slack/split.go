@@ -1,12 +1,8 @@
 package slack
 
 import (
-	"slices"
 	"strings"
-	"unicode/utf8"
-
-	east "github.com/yuin/goldmark/extension/ast"
-	"golang.org/x/text/width"
+	"unicode"
 )
 
 const fenceOpen, fenceClose = "```\n", "\n```"
@@ -18,15 +14,15 @@ func pack(blocks []block, max int) []string {
 	var piece strings.Builder
 	afterCode := false
 	flush := func() {
-		if strings.TrimSpace(piece.String()) != "" {
-			pieces = append(pieces, strings.TrimRight(piece.String(), " \n"))
+		if s := markless.Replace(piece.String()); visible(s) {
+			pieces = append(pieces, strings.TrimRight(s, " \n"))
 		}
 		piece.Reset()
 	}
 	for _, b := range blocks {
 		for i, part := range b.cut(max) {
-			gap := "\n\n"
-			if b.tight || afterCode || i > 0 {
+			gap := b.gap
+			if afterCode || i > 0 {
 				gap = "\n"
 			}
 			if piece.Len()+len(gap)+len(part) > max {
@@ -43,14 +39,36 @@ func pack(blocks []block, max int) []string {
 	return pieces
 }
 
-// cut returns the block as parts of at most max bytes, each with its own fence if it is code.
+var markless = strings.NewReplacer(open, "", shut, "")
+
+// visible reports whether s shows anything.
+func visible(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
+}
+
+// cut returns the block as parts of at most max bytes, each with its own fence if it is code, and
+// with its margin if it begins within a line.
 func (b block) cut(max int) []string {
-	if !b.code {
-		return cut(b.text, max, false)
+	if b.code {
+		parts := cut(b.text, max-len(fenceOpen)-len(fenceClose), true)
+		for i, p := range parts {
+			parts[i] = fenceOpen + p + fenceClose
+		}
+		return parts
 	}
-	parts := cut(b.text, max-len(fenceOpen)-len(fenceClose), true)
+	if len(b.text) <= max {
+		return []string{b.text}
+	}
+	parts := cut(b.text, max-len(b.rest)-len(hair), false)
+	end := 0 // of the part before
 	for i, p := range parts {
-		parts[i] = fenceOpen + p + fenceClose
+		if i > 0 && b.text[end] != '\n' {
+			parts[i] = prefixed(b.rest, p)
+		}
+		if i > 0 && (b.text[end] == '\n' || b.text[end] == ' ') {
+			end++
+		}
+		end += len(p)
 	}
 	return parts
 }
@@ -100,9 +118,12 @@ func border(s string, max int, code bool) int {
 	return end
 }
 
-// atom returns the length of what s begins with and must not be cut.
+// atom returns the length of what s begins with and must not be cut: what has a style, a link, an
+// entity, a character with all its accents.
 func atom(s string) int {
 	switch s[0] {
+	case open[0]:
+		return styleLen(s)
 	case '<':
 		if i := strings.IndexByte(s, '>'); i > 0 {
 			return i + 1
@@ -112,61 +133,23 @@ func atom(s string) int {
 			return i + 1
 		}
 	}
-	_, n := utf8.DecodeRuneInString(s)
+	n, _ := cluster(s)
 	return n
 }
 
-// align returns a table as text. The first row is its header.
-func align(rows [][]string, how []east.Alignment) string {
-	widths := make([]int, len(how))
-	for _, row := range rows {
-		for i, cell := range row[:min(len(row), len(how))] {
-			widths[i] = max(widths[i], columns(cell), 3)
+// styleLen returns the length of the styled text that s begins with.
+func styleLen(s string) int {
+	depth := 0
+	for i := range len(s) {
+		switch s[i] {
+		case open[0]:
+			depth++
+		case shut[0]:
+			depth--
+		}
+		if depth == 0 {
+			return i + len(shut) + 1 // which is the mark
 		}
 	}
-	var lines []string
-	for n, row := range rows {
-		cells := make([]string, len(how))
-		for i := range cells {
-			if i < len(row) {
-				cells[i] = row[i]
-			}
-			cells[i] = pad(cells[i], widths[i], how[i])
-		}
-		lines = append(lines, strings.TrimRight(strings.Join(cells, " | "), " "))
-		if n == 0 {
-			rules := slices.Clone(cells)
-			for i := range rules {
-				rules[i] = strings.Repeat("-", widths[i])
-			}
-			lines = append(lines, strings.Join(rules, "-|-"))
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-func pad(s string, to int, how east.Alignment) string {
-	n := to - columns(s)
-	left := 0
-	switch how {
-	case east.AlignRight:
-		left = n
-	case east.AlignCenter:
-		left = n / 2
-	}
-	return strings.Repeat(" ", left) + s + strings.Repeat(" ", n-left)
-}
-
-// columns returns how wide s is in a font of fixed width.
-func columns(s string) int {
-	n := 0
-	for _, r := range s {
-		switch width.LookupRune(r).Kind() {
-		case width.EastAsianWide, width.EastAsianFullwidth:
-			n += 2
-		default:
-			n++
-		}
-	}
-	return n
+	return 1 // cut off, which pack does not
 }
