@@ -70,8 +70,13 @@ func readReference(ref string, name func(id string) string) string {
 	if !labelled || label == "" || bare(url) == bare(label) {
 		return strings.TrimPrefix(url, "mailto:")
 	}
-	return "[" + label + "](" + url + ")"
+	if strings.Count(url, "(") != strings.Count(url, ")") {
+		url = "<" + url + ">"
+	}
+	return "[" + labelEscaper.Replace(label) + "](" + url + ")"
 }
+
+var labelEscaper = strings.NewReplacer("[", `\[`, "]", `\]`)
 
 // bare returns a link without what Slack adds to one that was typed without it.
 func bare(url string) string {

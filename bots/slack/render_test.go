@@ -112,6 +112,22 @@ func FuzzReadText(f *testing.F) {
 	})
 }
 
+// A link that somebody has written is the same link when the model repeats it.
+func TestLinkThereAndBack(t *testing.T) {
+	for _, link := range []string{
+		"<https://x.dev/a?b=1&amp;c=2|label>",
+		"<https://x.dev/a_(b)|label>",
+		"<https://x.dev/a)b|a [b] (c)]>",
+		"<https://x.dev/((|x&lt;y&gt;>",
+		"<mailto:me@x.dev|write>",
+		"<https://x.dev>",
+		"<https://x.dev/%20|two words>",
+	} {
+		text, _ := readText(link, "U0", func(id string) string { return id })
+		require.Equal(t, []string{link}, render(text, maxText), text)
+	}
+}
+
 func BenchmarkRender(b *testing.B) {
 	archive, err := txtar.ParseFile("testdata/render-50k.txtar")
 	require.NoError(b, err)
