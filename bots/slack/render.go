@@ -43,12 +43,15 @@ const open, shut = "\xfe", "\xff"
 // render returns Markdown as mrkdwn, cut into pieces of at most max bytes, at the borders of blocks
 // where there are any. Slack counts characters, of which there are never more than bytes, whatever it
 // takes for a character. Markdown with nothing to see is no pieces. max is at least 100.
-func render(markdown string, max int) []string {
+func render(markdown string, max int) []string { return pack(blocks(markdown, max), max) }
+
+// blocks returns Markdown as blocks, of which pack makes pieces of at most max bytes.
+func blocks(markdown string, max int) []block {
 	src := source(clean(markdown))
 	doc := parser(hasTables(src)).Parse(text.NewReader(src))
 	r := &renderer{src: src, whole: max / 2, used: references(doc)}
 	r.blocks(doc, margin{gap: "\n\n"})
-	return pack(r.out, max)
+	return r.out
 }
 
 // clean returns valid UTF-8 with Unix lines and without control characters, nested no deeper than the

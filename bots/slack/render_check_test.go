@@ -19,6 +19,11 @@ import (
 
 // checkRender checks what must hold for whatever a model writes.
 func checkRender(t require.TestingT, markdown string, max int) {
+	for _, b := range blocks(markdown, max) {
+		for _, part := range b.cut(max) {
+			require.Equal(t, strings.Count(part, open), strings.Count(part, shut), "no style is cut in %q", part)
+		}
+	}
 	pieces := render(markdown, max)
 	for _, p := range pieces {
 		checkPiece(t, p, max)
