@@ -76,9 +76,9 @@ type Said struct {
 
 // An Agent works on all sessions of one log. Its methods may be called concurrently.
 type Agent struct {
-	cfg      Config
-	slots    chan struct{} // one for each turn that works
-	watchers watchers
+	watchers
+	cfg   Config
+	slots chan struct{} // one for each turn that works
 
 	mu       sync.Mutex
 	sessions map[string]*live
@@ -150,10 +150,11 @@ func (a *Agent) tend(ctx context.Context) error {
 			if err != nil && ctx.Err() == nil {
 				return fmt.Errorf("looking for open sessions: %w", err)
 			}
-			if err == nil && (all || a.due(id)) {
-				a.wake(id)
+			if err != nil {
+				continue
 			}
-			if err == nil && all {
+			a.wake(id, all)
+			if all {
 				a.watchers.tell(id)
 			}
 		}
@@ -166,18 +167,16 @@ func (a *Agent) tend(ctx context.Context) error {
 	}
 }
 
-// Watch has f called after each change of any session, in the log or in what Live shows, that comes
-// through this agent, and for each session that is open when Run starts. f must not block, nor call
-// the agent. The function returned ends it.
-func (a *Agent) Watch(f func(session string)) (stop func()) { return a.watchers.add(f) }
-
 // watchers are those who want to know what changes. The zero value is nobody.
 type watchers struct {
 	mu  sync.Mutex
 	all []*func(string) // replaced, never changed
 }
 
-func (w *watchers) add(f func(session string)) (stop func()) {
+// Watch has f called after each change of any session, in the log or in what Live shows, that comes
+// through this agent, and for each session that is open when Run starts. f must not block, nor call
+// the agent. The function returned ends it.
+func (w *watchers) Watch(f func(session string)) (stop func()) {
 	p := &f
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -107,7 +107,7 @@ func (a *Agent) get(ctx context.Context, id string) (*live, func(), error) {
 	l.mu.Lock()
 	release := func() {
 		l.mu.Unlock()
-		a.put(l)
+		l.put()
 	}
 	if l.s.Pos == 0 {
 		if err := l.catchUp(ctx); err != nil {
@@ -122,11 +122,12 @@ func newSession(id string, mask func(string) string) Session {
 	return Session{ID: id, talk: talk{mask: mask}}
 }
 
-func (a *Agent) put(l *live) {
-	a.mu.Lock()
+// put gives the session back that get has returned, or that the worker had.
+func (l *live) put() {
+	l.agent.mu.Lock()
 	l.refs--
 	l.used = time.Now()
-	a.mu.Unlock()
+	l.agent.mu.Unlock()
 }
 
 // forget drops from memory the sessions that nobody has used since the given time.

@@ -18,26 +18,20 @@ var (
 	errTimeUp    = errors.New("the turn's time is up")
 )
 
-// wake sees that the session is worked on, if there is anything to do.
-func (a *Agent) wake(id string) {
+// wake sees that a session of Log.Open is worked on: when Run starts, later if it wants it because
+// something has come due, or because an earlier worker had to leave it when the log failed.
+func (a *Agent) wake(id string, starting bool) {
 	l, release, err := a.get(a.soft, id)
 	if err != nil {
-		a.cfg.Logger.Error("session cannot be read", "session", id, "err", err)
+		if starting { // told once
+			a.cfg.Logger.Error("session cannot be read", "session", id, "err", err)
+		}
 		return
 	}
 	defer release()
-	l.start()
-}
-
-// due reports whether a session of Log.Open wants a worker: something has come due, or an earlier
-// worker had to leave it because the log failed.
-func (a *Agent) due(id string) bool {
-	l, release, err := a.get(a.soft, id)
-	if err != nil {
-		return false // told when it was woken
+	if starting || !l.running && !l.idle() && time.Now().After(l.retry) {
+		l.start()
 	}
-	defer release()
-	return !l.running && !l.idle() && time.Now().After(l.retry)
 }
 
 // start starts the session's worker unless it runs, or the agent does not. l is locked.
@@ -50,17 +44,16 @@ func (l *live) start() {
 	}
 	l.running, l.claimed = true, false
 	l.refs++
-	a.wg.Go(func() { l.serve() })
+	a.wg.Go(l.serve)
 }
 
 // serve is a worker: it does what Next says until that is to wait.
 func (l *live) serve() {
-	a := l.agent
-	w := &worker{Agent: a, l: l}
+	w := &worker{Agent: l.agent, l: l}
 	defer func() {
 		w.leave()
-		a.put(l)
-		a.watchers.tell(l.id)
+		l.put()
+		l.agent.watchers.tell(l.id)
 	}()
 	for w.step() {
 	}
