@@ -48,13 +48,37 @@ type Settings struct {
 	ModelID   string    // as the provider names it: the model is told who it is
 	Window    Window    // of Model
 	Limits    Limits
-	Approvers []string // ids of who may decide; empty: everybody whose click reaches Decide
+	Approvers []string          // ids of who may decide; empty: everybody whose click reaches Decide
+	Models    map[string]Choice // that people may choose for the session instead of Model, by name
 }
 
-// The refusals of Decide and Stop. A *DecidedError is another.
+// A Choice is a model that people may choose.
+type Choice struct {
+	Model  llm.Model
+	ID     string // as in Settings.ModelID
+	Window Window
+}
+
+// with returns s with the model of that name, which somebody has chosen; empty is the channel's.
+func (s Settings) with(model string) (Settings, error) {
+	if model == "" || model == s.ModelName {
+		return s, nil
+	}
+	c, ok := s.Models[model]
+	if !ok {
+		return s, fmt.Errorf("the model %s, which was chosen for this thread, is not configured any more: choose another with \"model NAME\"", model)
+	}
+	s.ModelName, s.Model, s.ModelID, s.Window = model, c.Model, c.ID, c.Window
+	return s, nil
+}
+
+// The refusals of what people do. A *DecidedError is another.
 var (
-	ErrOver       = errors.New("this is not waiting for an answer any more")
-	ErrNotAllowed = errors.New("you may not decide this")
+	ErrOver         = errors.New("this is not waiting for an answer any more")
+	ErrNotAllowed   = errors.New("you may not decide this")
+	ErrUnknown      = errors.New("there is no such message of this person here")
+	ErrUnknownModel = errors.New("there is no such model to choose here")
+	ErrRuns         = errors.New("something runs here, or is about to")
 )
 
 // A DecidedError says that somebody has answered before.

@@ -61,7 +61,21 @@ func (s *Session) event(pos store.Pos, f store.Frame, v any) error {
 	case *Opened:
 		err = s.open(e)
 	case *UserSaid:
-		s.waiting = append(s.waiting, message{pos, *e})
+		s.hear(pos, f.Key, *e)
+	case *Amended:
+		s.amend(pos, e)
+	case *Withdrawn:
+		if e.Turn != 0 && e.Turn == s.current() && s.stop == nil {
+			s.stop = &stop{at: pos, reason: TakenBack}
+		}
+		s.withdraw(pos, e)
+	case *Forgotten:
+		if s.turn == nil {
+			s.forget()
+			s.files.seen = nil // to be read again before it is changed
+		}
+	case *ModelChosen:
+		s.files.model = e.Model
 	case *Prompted:
 		s.prompt = *e
 	case *TurnStarted:
@@ -80,7 +94,7 @@ func (s *Session) event(pos store.Pos, f store.Frame, v any) error {
 		err = s.turn.sumUp(&s.talk, v)
 	case *StopAsked:
 		if s.current() != 0 {
-			s.stop = &stop{pos, e.By}
+			s.stop = &stop{pos, e.By, Cancelled}
 		}
 	case *TurnEnded:
 		err = s.end(e)
@@ -110,23 +124,11 @@ func (s *Session) start(f store.Frame, e *TurnStarted) error {
 	if s.turn != nil || e.Turn != s.turns+1 {
 		return errPlace
 	}
-	only := s.wish != nil && len(s.waiting) == 0
-	s.take(e.Saw, false)
+	only := s.wish != nil && !s.begins()
+	asked := s.take(e.Saw, false)
 	s.turns = e.Turn
-	s.turn = &turn{TurnStarted: *e, clock: clock{mark: f.Time}, sum: sum{only: only}}
+	s.turn = &turn{TurnStarted: *e, asked: asked, model: s.files.model, clock: clock{mark: f.Time}, sum: sum{only: only}}
 	return nil
-}
-
-// take moves the waiting messages up to saw into the history. Those that are to begin a turn stay
-// when one runs.
-func (k *talk) take(saw store.Pos, running bool) {
-	k.waiting = slices.DeleteFunc(k.waiting, func(m message) bool {
-		if m.at > saw || running && m.said.Busy == Queue {
-			return false
-		}
-		k.tell(line(m.said))
-		return true
-	})
 }
 
 // tell puts a message of a person, or of the program, into the history.
@@ -260,7 +262,7 @@ func (s *Session) end(e *TurnEnded) error {
 	if t == nil || e.Turn != t.Turn || len(t.open()) > 0 {
 		return errPlace
 	}
-	if e.Reason == Cancelled && s.stop != nil {
+	if (e.Reason == Cancelled || e.Reason == TakenBack) && s.stop != nil {
 		s.take(s.stop.at, true) // what was said into the turn is stopped with it, what came after is not
 	}
 	if e.Note != "" {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,12 +20,15 @@ type world struct {
 	s      *Session
 	log    []store.Entry
 	now    time.Time
-	said   int
+	said   []string       // the words of each message as they are now; empty if it was withdrawn
 	summed []*llm.Message // that are in the history no more
 }
 
 func (w *world) append(events ...any) {
 	f := store.Frame{Claim: "r1", Time: w.now}
+	if _, ok := events[0].(UserSaid); ok {
+		f.Key = fmt.Sprint("m", len(w.said))
+	}
 	for _, v := range events {
 		e, err := Encode(v)
 		require.NoError(w.t, err)
@@ -40,11 +44,12 @@ func (w *world) append(events ...any) {
 
 // people does something that people, or other packages, may do at any moment.
 func (w *world) people() {
-	switch rapid.IntRange(0, 5).Draw(w.t, "people") {
+	switch rapid.IntRange(0, 7).Draw(w.t, "people") {
 	case 0, 1:
-		w.said++
+		text := fmt.Sprintf("word %d.", len(w.said)+1)
+		w.said = append(w.said, text)
 		busy := rapid.SampledFrom([]Busy{"", Steer, Queue, Interrupt}).Draw(w.t, "busy")
-		w.append(UserSaid{By: alice, Text: fmt.Sprintf("word %d.", w.said), Busy: busy})
+		w.append(UserSaid{By: alice, Text: text, Busy: busy})
 	case 2:
 		w.append(StopAsked{By: bob})
 	case 3:
@@ -57,6 +62,26 @@ func (w *world) people() {
 		w.append(Decided{Call: "9.9.9"})
 	case 5:
 		w.append(CompactAsked{By: bob})
+	case 6, 7:
+		w.revise()
+	}
+}
+
+// revise has somebody edit or delete one of the messages.
+func (w *world) revise() {
+	if len(w.said) == 0 {
+		return
+	}
+	i := rapid.IntRange(0, len(w.said)-1).Draw(w.t, "message")
+	of := fmt.Sprint("m", i+1)
+	switch {
+	case w.said[i] == "":
+	case rapid.Bool().Draw(w.t, "deleted"):
+		w.said[i] = ""
+		w.append(Withdrawn{Of: of, Turn: turnWithout(w.s, of), Note: fmt.Sprintf("withdrawn %d.", i+1)})
+	default:
+		w.said[i] += "."
+		w.append(Amended{Of: of, By: alice, Text: w.said[i], Note: "now " + w.said[i]})
 	}
 }
 
@@ -66,7 +91,7 @@ func (w *world) worker() bool {
 	case Wait:
 		return false
 	case StartTurn:
-		w.append(TurnStarted{Turn: w.s.turns + 1, Saw: w.s.Pos, Model: "m"})
+		w.append(TurnStarted{Turn: w.s.turns + 1, Saw: sight(w.s), Model: "m"})
 	case AskModel:
 		if n := len(w.s.history); n > 6 && rapid.IntRange(0, 9).Draw(w.t, "refused") == 0 && w.s.turn.sum.refused == 0 {
 			w.append(Overflowed{Turn: w.s.turn.Turn})
@@ -124,6 +149,7 @@ func (w *world) compact(do Compact) {
 // model answers what it has seen, perhaps after more has been said.
 func (w *world) model() {
 	saw, turn, step := w.s.Pos, w.s.turn.Turn, w.s.turn.step+1
+	asked := w.s.Request().Messages
 	w.maybe()
 	m := ModelSaid{Turn: turn, Step: step, Saw: saw, Stop: llm.EndTurn, Text: rapid.SampledFrom([]string{"", "answer"}).Draw(w.t, "text")}
 	m.Partial = rapid.IntRange(0, 9).Draw(w.t, "partial") == 0
@@ -137,6 +163,7 @@ func (w *world) model() {
 		m.Calls = nil
 	}
 	w.append(m)
+	require.Equal(w.t, asked, w.s.history[:len(asked)], "what the model was asked is what it is remembered to have read")
 }
 
 func (w *world) maybe() {
@@ -147,7 +174,7 @@ func (w *world) maybe() {
 
 // TestFold plays sessions at random: whatever people do at whatever moment, the log folds to the
 // same state again, every turn comes to an end, every call has its one result behind its reply, and
-// no word is lost or heard twice.
+// no word is lost, heard twice, or believed after it was edited or withdrawn.
 func TestFold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &world{t: t, s: &Session{ID: "x"}, now: began}
@@ -166,7 +193,7 @@ func TestFold(t *testing.T) {
 		require.Equal(t, w.s, again)
 		whole := w.s.Request()
 		whole.Messages = append(w.summed, whole.Messages...)
-		wellFormed(t, w.s.Request(), 0)
+		wellFormed(t, w.s.Request(), nil)
 		wellFormed(t, whole, w.said)
 	})
 }
@@ -186,14 +213,18 @@ func (w *world) drain() {
 }
 
 // wellFormed checks what providers demand of a conversation, and that each word is in it once.
-func wellFormed(t *rapid.T, r *llm.Request, said int) {
+func wellFormed(t *rapid.T, r *llm.Request, said []string) {
 	heard := map[string]int{}
+	last := map[string]string{} // by the number of the message
 	var owed []llm.Call
 	for _, m := range r.Messages {
 		switch m.Role {
 		case llm.User:
 			require.Empty(t, owed, "a message between a reply and its results")
 			heard[m.Text]++
+			if f := strings.Fields(m.Text); len(f) > 1 {
+				last[strings.TrimRight(f[len(f)-1], ".")] = m.Text
+			}
 		case llm.Assistant:
 			require.Empty(t, owed)
 			require.True(t, m.Text != "" || len(m.Calls) > 0, "an empty reply is not replayed")
@@ -205,7 +236,15 @@ func wellFormed(t *rapid.T, r *llm.Request, said int) {
 		}
 	}
 	require.Empty(t, owed)
-	for i := 1; i <= said; i++ {
-		require.Equal(t, 1, heard[fmt.Sprintf("Alice: word %d.", i)], "word %d", i)
+	for i, text := range said {
+		gone := fmt.Sprintf("withdrawn %d.", i+1)
+		switch now := last[fmt.Sprint(i+1)]; {
+		case text == "":
+			require.Contains(t, []string{"", gone}, now, "it was withdrawn")
+		default:
+			require.Contains(t, []string{"Alice: " + text, "now " + text}, now)
+			require.Equal(t, 1, heard[now])
+		}
+		require.LessOrEqual(t, heard[gone], 1)
 	}
 }

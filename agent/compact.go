@@ -72,7 +72,8 @@ func full(s *Session, w Window) bool {
 	}
 	n := s.prompt.fixed() + s.size
 	for _, m := range s.next(s.turn != nil) {
-		n += messageFrame + len(m.said.Text)
+		text, _ := m.told(s.Pos)
+		n += messageFrame + len(text)
 	}
 	return tokens(n) >= w.limit()
 }

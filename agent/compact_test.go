@@ -27,9 +27,9 @@ func TestWindowLimit(t *testing.T) {
 func TestFull(t *testing.T) {
 	const w = 1000 // 500 tokens, which are 1,500 bytes
 	s := fold(t, Opened{Format: Format}, say("x"), TurnStarted{Turn: 1, Saw: 2}, Prompted{System: "Be brief."})
-	used := s.prompt.fixed() + s.size
+	used := s.prompt.fixed() + s.size + len("Alice: ")
 	for more, want := range map[int]bool{1498 - messageFrame - used - 1: false, 1498 - messageFrame - used: true} {
-		s.waiting = []message{{9, say(strings.Repeat("x", more))}}
+		s.waiting = []message{{at: 9, said: say(strings.Repeat("x", more))}}
 		require.Equal(t, want, full(s, w), more)
 	}
 	require.False(t, full(s, 0), "the size is not known")

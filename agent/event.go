@@ -56,6 +56,32 @@ type UserSaid struct {
 	Busy Busy   `json:"busy,omitempty"` // as configured when it was said; empty is Steer
 }
 
+// Amended says that a person has changed the words of a message.
+type Amended struct {
+	Of   string `json:"of"` // the message: the Key of the frame that has its UserSaid
+	By   User   `json:"by"`
+	Text string `json:"text"` // all of it, as it is now
+	Note string `json:"note"` // what the model is told if it has read the message already
+}
+
+// Withdrawn says that somebody has deleted a message.
+type Withdrawn struct {
+	Of   string `json:"of"`             // as in Amended
+	Turn int    `json:"turn,omitempty"` // that ends with it, because nobody asks for it any more; 0 is none
+	Note string `json:"note"`           // as in Amended
+}
+
+// Forgotten says that the conversation begins anew for the model. It never stands within a turn.
+type Forgotten struct {
+	By User `json:"by"`
+}
+
+// ModelChosen says which model answers in this session from the next turn on.
+type ModelChosen struct {
+	By    User   `json:"by"`
+	Model string `json:"model"` // its name in the configuration
+}
+
 // Prompted says what the model is told beside the conversation from here on. It is written when it
 // differs from the one before.
 type Prompted struct {
@@ -218,6 +244,7 @@ const (
 	ModelFailed     Reason = "model_failed"
 	Broken          Reason = "broken"        // a fault of our own
 	Cancelled       Reason = "stopped"       // a person stopped it
+	TakenBack       Reason = "withdrawn"     // the message that asked for it was deleted
 	SummedUp        Reason = "summed_up"     // it was asked for nothing else
 	NotSummedUp     Reason = "not_summed_up" // the same, and it failed
 )
@@ -274,6 +301,14 @@ func newEvent(name string) any {
 		return new(Opened)
 	case "UserSaid":
 		return new(UserSaid)
+	case "Amended":
+		return new(Amended)
+	case "Withdrawn":
+		return new(Withdrawn)
+	case "Forgotten":
+		return new(Forgotten)
+	case "ModelChosen":
+		return new(ModelChosen)
 	case "Prompted":
 		return new(Prompted)
 	case "TurnStarted":

@@ -265,6 +265,9 @@ func (l *live) idle() bool {
 func (l *live) policy() (Policy, Settings, error) {
 	a := l.agent
 	s, err := a.cfg.Settings(l.id)
+	if err == nil {
+		s, err = s.with(chosen(&l.s))
+	}
 	s.Limits = s.Limits.WithDefaults()
 	return Policy{
 		Now:     time.Now(),

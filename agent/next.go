@@ -67,7 +67,7 @@ func (s *Session) Next(p Policy) Action {
 		}
 	}
 	if s.stop != nil {
-		return EndTurn{Reason: Cancelled}
+		return EndTurn{Reason: s.stop.reason}
 	}
 	if c := t.asking(); c != nil {
 		if p.Now.Before(c.asked.Expires) {

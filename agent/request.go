@@ -19,7 +19,8 @@ func (s *Session) Request() *llm.Request {
 		Tools:    s.prompt.Tools,
 	}
 	for _, m := range s.next(s.turn != nil) {
-		r.Messages = append(r.Messages, &llm.Message{Role: llm.User, Text: line(m.said)})
+		text, _ := m.told(s.Pos)
+		r.Messages = append(r.Messages, &llm.Message{Role: llm.User, Text: s.masked(text)})
 	}
 	return r
 }

@@ -62,7 +62,7 @@ func TestLogs(t *testing.T) {
 			for n, text := range strings.Split(strings.TrimSpace(string(f.Data)), "\n") {
 				kind, data, ok := strings.Cut(text, " ")
 				require.True(t, ok, "line %d", n+1)
-				frame := store.Frame{Time: began, Events: []store.Event{{Kind: kind, Data: []byte(data)}}}
+				frame := store.Frame{Key: fmt.Sprint("m", n+1), Time: began, Events: []store.Event{{Kind: kind, Data: []byte(data)}}}
 				require.NoError(t, s.Apply(store.Pos(n+1), frame), "line %d", n+1)
 			}
 			got := told(s.Request())
@@ -152,11 +152,11 @@ func TestInstructions(t *testing.T) {
 // TestNotes asks for each word that the code names.
 func TestNotes(t *testing.T) {
 	for _, r := range []Reason{MaxSteps, TimeUp, BudgetExhausted, Repeated, NoProgress, PolicyRefused, NoResponse,
-		CutOff, ContentFiltered, ModelFailed, Broken, Cancelled} {
+		CutOff, ContentFiltered, ModelFailed, Broken, Cancelled, TakenBack} {
 		require.NotEmpty(t, note(string(r)))
 	}
 	for _, name := range []string{"new message", "repeat", "no output", "denied", "denied because", "expired",
-		"interrupted", "call stopped", "not started", "turn time up", "changed"} {
+		"interrupted", "call stopped", "not started", "turn time up", "changed", "message edited", "message withdrawn"} {
 		require.NotEmpty(t, note(name))
 	}
 	require.Panics(t, func() { note("nothing of the kind") })

@@ -30,6 +30,7 @@ type talk struct {
 	size    int                 // of history, in bytes
 	waiting []message           // said by people, not yet taken in
 	wish    *CompactAsked       // to have history summed up
+	known   map[string]UserSaid // what people have said and not withdrawn, as it is now, by message.id
 	mask    func(string) string // of secrets in what the model is told: a log may be older than a secret; nil is none
 }
 
@@ -40,29 +41,27 @@ func (k *talk) masked(s string) string {
 	return k.mask(s)
 }
 
-// A stop is a StopAsked in its place.
+// A stop is a StopAsked in its place, or a Withdrawn that ends the turn.
 type stop struct {
-	at store.Pos
-	by User
+	at     store.Pos
+	by     User
+	reason Reason
 }
 
-// A message is a UserSaid in its place.
-type message struct {
-	at   store.Pos
-	said UserSaid
-}
-
-// memory is what a session keeps of its calls beyond the turn.
+// memory is what a session keeps beyond the turn.
 type memory struct {
 	seen      map[string]string  // tools.Call.Seen
 	artefacts map[string]bool    // names of this session's
 	decided   map[string]Decided // by call
+	model     string             // that was chosen for the session; empty is the channel's
 }
 
 // A turn is the running turn of a session.
 type turn struct {
 	TurnStarted
-	step   int // model replies so far
+	asked  []string // ids of the messages that it began with
+	model  string   // memory.model when it began
+	step   int      // model replies so far
 	usage  llm.Usage
 	reply  *ModelSaid // the latest
 	calls  []*call    // of reply
@@ -113,7 +112,7 @@ func (s *Session) current() int {
 	switch {
 	case s.turn != nil:
 		return s.turn.Turn
-	case len(s.waiting) > 0 || s.wish != nil:
+	case s.begins(), s.wish != nil, s.stop != nil:
 		return s.turns + 1
 	}
 	return 0
@@ -165,21 +164,6 @@ func (t *turn) open() []*call {
 		}
 	}
 	return open
-}
-
-// next returns the messages that a request made now would take in, beside the history. While a turn
-// runs those that are to begin a turn of their own stay.
-func (k *talk) next(running bool) []message {
-	if !running {
-		return k.waiting
-	}
-	var taken []message
-	for _, m := range k.waiting {
-		if m.said.Busy != Queue {
-			taken = append(taken, m)
-		}
-	}
-	return taken
 }
 
 // remember folds what a call has seen.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/heddle-bot/heddle/agent/llm"
+	"github.com/heddle-bot/heddle/store"
 )
 
 // This file is what a worker does to a turn as a whole, and its talk with the model. The session is
@@ -15,7 +16,7 @@ import (
 // begin starts a turn with what is waiting.
 func (w *worker) begin(settings Settings, fault error) error {
 	l := w.l
-	start := TurnStarted{Turn: l.s.turns + 1, Saw: l.s.Pos, Model: settings.ModelName}
+	start := TurnStarted{Turn: l.s.turns + 1, Saw: sight(&l.s), Model: settings.ModelName}
 	events := []any{start}
 	prompted := 0
 	if fault == nil {
@@ -36,6 +37,15 @@ func (w *worker) begin(settings Settings, fault error) error {
 	w.prompted = prompted
 	w.cfg.Logger.Info("turn started", "session", l.id, "turn", start.Turn, "model", start.Model)
 	return nil
+}
+
+// sight returns up to where a turn that begins now takes in what was said: what came after a stop is
+// not stopped with it.
+func sight(s *Session) store.Pos {
+	if s.stop != nil {
+		return s.stop.at
+	}
+	return s.Pos
 }
 
 // end ends the turn. Calls that have no result get one: providers demand a result for every call.
