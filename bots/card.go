@@ -134,6 +134,8 @@ func (k *card) after(l look) string {
 	switch {
 	case k != c.card():
 		return "It did not run, because what it would do has changed. It is asked again below."
+	case k.gone && c.started == nil:
+		return "It did not run: the message that asked for it was deleted."
 	case k.expired:
 		return "Nobody answered in time, so it did not run."
 	case c.result == nil && c.started != nil:

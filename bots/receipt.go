@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/heddle-bot/heddle/agent"
 	"github.com/heddle-bot/heddle/store"
 )
 
@@ -33,6 +34,12 @@ type Painted struct {
 	Turn int `json:"turn"`
 }
 
+// Left says that the bot is silent in this thread until a message mentions it, which is the next
+// agent.UserSaid.
+type Left struct {
+	By agent.User `json:"by"`
+}
+
 // prefix begins the Kind of every event that this package owns.
 const prefix = "bots."
 
@@ -59,6 +66,8 @@ func decode(e store.Event) (any, error) {
 		v = new(PostFailed)
 	case "Painted":
 		v = new(Painted)
+	case "Left":
+		v = new(Left)
 	default:
 		return nil, fmt.Errorf("event %q was written by a newer release: update this one", e.Kind)
 	}

@@ -76,6 +76,8 @@ func (l look) summary(t *turn) string {
 		head = "Done in "
 	case agent.Cancelled:
 		head = "Stopped after "
+	case agent.TakenBack:
+		head = "Withdrawn after "
 	}
 	head += took(t.worked(l.now))
 	if all := append(deeds(t.calls), failures(t.calls)...); len(all) > 0 {

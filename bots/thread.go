@@ -33,7 +33,7 @@ type turn struct {
 	calls    []*call
 	marks    []mark    // cards and notices in the order in which they came up
 	chore    bool      // nobody's words began it
-	stopping store.Pos // of the latest StopAsked, or 0
+	stopping store.Pos // of the latest StopAsked or of the Withdrawn that ends it, or 0
 	ended    *agent.TurnEnded
 }
 
@@ -41,10 +41,17 @@ type turn struct {
 type mark struct {
 	card   *card
 	said   *said     // the first of what was said in a row
-	newest *said     // the last of it
-	n      int       // how many
+	row    []*said   // all of it, without what was deleted
 	summed store.Pos // where what came before was summed up
 	at     time.Time // of summed
+}
+
+// newest returns the last of what was said in a row, or nil.
+func (m *mark) newest() *said {
+	if len(m.row) == 0 {
+		return nil
+	}
+	return m.row[len(m.row)-1]
 }
 
 // A call is one tool call and how far it has come.
@@ -64,6 +71,7 @@ type card struct {
 	nth     int // of its call, from 1
 	decided *agent.Decided
 	expired bool
+	gone    bool // nobody asks for it any more: the message was deleted
 	closed  bool // nobody is waited for any more
 }
 
@@ -79,6 +87,7 @@ const (
 // A said is a message of a person.
 type said struct {
 	pos  store.Pos
+	id   string // of the message, on the network
 	at   time.Time
 	busy agent.Busy
 	late bool // a stop had been asked for: it will begin the next turn
@@ -121,7 +130,7 @@ func (s *state) apply(e store.Entry) error {
 func (s *state) event(at store.Entry, v any) {
 	switch e := v.(type) {
 	case *agent.UserSaid:
-		m := &said{pos: at.Pos, at: at.Time, busy: e.Busy}
+		m := &said{pos: at.Pos, id: at.Key, at: at.Time, busy: e.Busy}
 		s.waiting = append(s.waiting, m)
 		if t := s.running(); t != nil && !t.told(at.Pos) {
 			m.late = t.stopping != 0
@@ -134,6 +143,8 @@ func (s *state) event(at store.Entry, v any) {
 		}
 		s.take(e.Saw, false)
 		s.turns, s.started = append(s.turns, t), e.Turn
+	case *agent.Withdrawn:
+		s.withdraw(at.Pos, e)
 	case *Posted:
 		if s.posted == nil {
 			s.posted = map[string]MessageID{}
@@ -195,7 +206,7 @@ func (s *state) progress(t *turn, at store.Entry, v any) {
 		t.stopping = at.Pos
 	case *agent.TurnEnded:
 		t.ended, t.till = e, at.Time
-		if e.Reason == agent.Cancelled {
+		if e.Reason == agent.Cancelled || e.Reason == agent.TakenBack {
 			s.drop(t.stopping)
 		}
 	}
@@ -222,6 +233,29 @@ func (s *state) drop(stop store.Pos) {
 		m.fate = dropped
 		return true
 	})
+}
+
+// withdraw notes that a message was deleted. The one that asked for a turn which has not begun stays:
+// the turn comes, and ends with it.
+func (s *state) withdraw(at store.Pos, e *agent.Withdrawn) {
+	t := s.running()
+	if e.Turn != 0 {
+		if t != nil && t.n == e.Turn {
+			t.stopping = at
+			if k := t.asking(); k != nil {
+				k.gone = true
+			}
+		}
+		return
+	}
+	s.waiting = slices.DeleteFunc(s.waiting, func(m *said) bool { return m.id == e.Of })
+	if t == nil {
+		return
+	}
+	for i := range t.marks {
+		m := &t.marks[i]
+		m.row = slices.DeleteFunc(m.row, func(m *said) bool { return m.id == e.Of })
+	}
 }
 
 // painted forgets a turn.
@@ -266,17 +300,17 @@ func (s *state) busy() bool {
 func (t *turn) hear(m *said) {
 	if n := len(t.marks); n > 0 && t.marks[n-1].said != nil {
 		last := &t.marks[n-1]
-		if o := last.newest; o.fate == pending && o.busy == m.busy && o.late == m.late {
-			last.newest, last.n = m, last.n+1
+		if o := last.newest(); o != nil && o.fate == pending && o.busy == m.busy && o.late == m.late {
+			last.row = append(last.row, m)
 			return
 		}
 	}
-	t.marks = append(t.marks, mark{said: m, newest: m, n: 1})
+	t.marks = append(t.marks, mark{said: m, row: []*said{m}})
 }
 
 // told reports whether there is a mark for what was said at that place: there is one for each frame.
 func (t *turn) told(at store.Pos) bool {
-	return slices.ContainsFunc(t.marks, func(m mark) bool { return m.said != nil && m.newest.pos == at })
+	return slices.ContainsFunc(t.marks, func(m mark) bool { return m.newest() != nil && m.newest().pos == at })
 }
 
 // call returns the turn's call of that id, or nil.

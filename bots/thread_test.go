@@ -61,7 +61,7 @@ func sketch(s *state) string {
 }
 
 func TestReceipts(t *testing.T) {
-	for _, v := range []any{&Posted{"1/progress", "17.1"}, &PostFailed{"1/answer/0", "no"}, &Painted{3}} {
+	for _, v := range []any{&Posted{"1/progress", "17.1"}, &PostFailed{"1/answer/0", "no"}, &Painted{3}, &Left{agent.User{ID: "U1"}}} {
 		e := encode(deref(v))
 		got, err := decode(e)
 		require.NoError(t, err)
@@ -83,6 +83,8 @@ func deref(v any) any {
 	case *PostFailed:
 		return *v
 	case *Painted:
+		return *v
+	case *Left:
 		return *v
 	}
 	return v

@@ -66,7 +66,8 @@ func (l look) turn(s *state, t *turn, live agent.Live) []wanted {
 			add(fmt.Sprintf("summed/%d", m.summed), wanted{Message: notice, cause: m.at, once: true})
 		default:
 			notice := Message{Class: Notice, Text: l.md(fateOf(m))}
-			add(fmt.Sprintf("said/%d", m.said.pos), wanted{Message: notice, cause: m.said.at, spare: m.newest.fate == taken, last: true})
+			spare := len(m.row) == 0 || m.newest().fate == taken
+			add(fmt.Sprintf("said/%d", m.said.pos), wanted{Message: notice, cause: m.said.at, spare: spare, last: true})
 		}
 	}
 	if t.ended != nil {

@@ -159,7 +159,7 @@ func steps(t *testing.T, log string) []step {
 			continue
 		}
 		pos++
-		all = append(all, step{store.Entry{Pos: pos, Frame: store.Frame{Time: at, Events: []store.Event{e}}}, false})
+		all = append(all, step{store.Entry{Pos: pos, Frame: store.Frame{Key: fmt.Sprint("m", pos), Time: at, Events: []store.Event{e}}}, false})
 	}
 	return all
 }

@@ -62,6 +62,8 @@ func why(e *agent.TurnEnded) string {
 		return "The model's provider withheld the answer (content filter). Please ask in another way."
 	case agent.ModelFailed:
 		return failed(e)
+	case agent.TakenBack:
+		return "Withdrawn: the message that asked for this was deleted."
 	case agent.SummedUp:
 		return "I have summed up what was said here. I go on with the summary and the newest messages."
 	case agent.NotSummedUp:
@@ -105,10 +107,13 @@ func failed(e *agent.TurnEnded) string {
 // fateOf returns what becomes of what was said while a turn ran.
 func fateOf(m mark) string {
 	this, it := "this", "it"
-	if m.n > 1 {
-		this, it = fmt.Sprintf("these %d messages", m.n), fmt.Sprintf("these %d messages", m.n)
+	if n := len(m.row); n > 1 {
+		this, it = fmt.Sprintf("these %d messages", n), fmt.Sprintf("these %d messages", n)
 	}
-	switch said := m.newest; {
+	if len(m.row) == 0 {
+		return "Withdrawn: the message was deleted."
+	}
+	switch said := m.newest(); {
 	case said.fate == dropped:
 		return "Stopped together with what was running."
 	case said.fate == taken:
