@@ -74,12 +74,19 @@ func (s Settings) with(model string) (Settings, error) {
 
 // The refusals of what people do. A *DecidedError is another.
 var (
-	ErrOver         = errors.New("this is not waiting for an answer any more")
-	ErrNotAllowed   = errors.New("you may not decide this")
-	ErrUnknown      = errors.New("there is no such message of this person here")
-	ErrUnknownModel = errors.New("there is no such model to choose here")
-	ErrRuns         = errors.New("something runs here, or is about to")
+	ErrOver       = errors.New("this is not waiting for an answer any more")
+	ErrNotAllowed = errors.New("you may not decide this")
+	ErrUnknown    = errors.New("there is no such message of this person here")
+	ErrRuns       = errors.New("something runs here, or is about to")
 )
+
+// An UnknownModelError says that there is no model of that name to be chosen.
+type UnknownModelError struct {
+	Model string
+	Near  []string // names that may have been meant, the nearest first
+}
+
+func (e *UnknownModelError) Error() string { return "there is no model " + e.Model + " to choose here" }
 
 // A DecidedError says that somebody has answered before.
 type DecidedError struct{ Decided Decided }

@@ -1,6 +1,12 @@
 package agent
 
-import "context"
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/heddle-bot/heddle/tools"
+)
 
 // This file is what people set for a session.
 
@@ -13,15 +19,16 @@ func chosen(s *Session) string {
 	return s.files.model
 }
 
-// Choose has another model answer in the session from its next turn on. It returns ErrUnknownModel for
-// one that Settings.Models does not have. It is idempotent by id.
+// Choose has another model answer in the session from its next turn on. It returns an
+// *UnknownModelError for one that Settings.Models does not have. It is idempotent by id.
 func (a *Agent) Choose(ctx context.Context, session, id string, c ModelChosen) error {
 	settings, err := a.cfg.Settings(session)
 	if err != nil {
 		return err
 	}
 	if _, ok := settings.Models[c.Model]; !ok {
-		return ErrUnknownModel
+		names := slices.Sorted(maps.Keys(settings.Models))
+		return &UnknownModelError{c.Model, tools.Nearest(c.Model, names)}
 	}
 	return revise(ctx, a, session, "choose/"+id, func(*Session) (any, error) { return c, nil })
 }

@@ -22,7 +22,9 @@ func TestChoose(t *testing.T) {
 			return s.agent.Choose(t.Context(), thread, id, agent.ModelChosen{By: bob, Model: model})
 		}
 		s.say("m1", "one")
-		require.ErrorIs(t, choose("c0", "slwo"), agent.ErrUnknownModel)
+		var unknown *agent.UnknownModelError
+		require.ErrorAs(t, choose("c0", "slwo"), &unknown)
+		require.Equal(t, []string{"slow"}, unknown.Near)
 		require.NoError(t, choose("c1", "slow"))
 		s.say("m2", "two", agent.Queue)
 		pass(time.Minute)

@@ -83,7 +83,7 @@ func (a *Agent) Decide(ctx context.Context, session string, d Decided) error {
 	d.Reason = a.cfg.Redact(d.Reason)
 	open := func() error {
 		c := l.s.turn.asking()
-		if c != nil && c.ID == d.Call && (d.Digest == "" || d.Digest == c.asked.Digest) && time.Now().Before(c.asked.Expires) {
+		if l.s.stop == nil && c != nil && c.ID == d.Call && (d.Digest == "" || d.Digest == c.asked.Digest) && time.Now().Before(c.asked.Expires) {
 			d.Digest = c.asked.Digest
 			return nil
 		}

@@ -18,8 +18,14 @@ func (b *Bot) accept(ctx context.Context, e Event) error {
 	switch e := e.(type) {
 	case Said:
 		return b.said(ctx, e)
+	case Edited:
+		return b.edited(ctx, e)
+	case Deleted:
+		return b.deleted(ctx, e)
 	case Clicked:
 		return b.clicked(ctx, e)
+	case Commanded:
+		return b.commanded(ctx, e)
 	}
 	return fmt.Errorf("unknown event %T", e)
 }
@@ -33,30 +39,29 @@ func (b *Bot) said(ctx context.Context, m Said) error {
 	c := b.cfg.Channel(m.Thread)
 	session := m.Thread.String()
 	stop := !m.Mention && isStop(m.Text)
-	ours := m.Mention || c.Mention == Always
-	if !ours && m.Reply && (stop || c.Mention != Mentioned) {
-		var err error
-		if ours, err = b.takesPart(ctx, session); err != nil {
-			return err
-		}
+	ours, err := b.ours(ctx, m, c, stop)
+	if err != nil {
+		return err
 	}
+	refused := c.refuses(m.By)
 	switch text := strings.TrimSpace(m.Text); {
 	case !ours:
 		return nil
-	case !c.allows(m.By):
+	case refused != "":
 		if !b.teller.told.before("not let in/" + m.Thread.ChannelID() + "/" + m.By.ID) {
-			b.teller.tell(m.Thread, m.By, m.ID, notLetIn)
+			b.teller.tell(m.Thread, m.By, m.ID, refused)
 		}
 		return nil
-	case isStop(text):
-		return b.stop(ctx, m, session)
+	case (m.Mention || stop) && isCommand(text) && len(m.Files) == 0:
+		c, _ := parseCommand(text)
+		return b.obey(ctx, order{command: c, id: m.ID, at: m.Thread, by: m.By, quiet: !m.Mention})
 	case text == "":
 		if m.Mention {
 			b.teller.say(m.Thread, Message{Key: "help/" + m.ID, Class: Notice, Text: help})
 		}
 		return nil
 	}
-	_, err := b.cfg.Agent.Say(ctx, session, m.ID, agent.UserSaid{By: user(m.By), Text: m.Text, Busy: c.Busy})
+	_, err = b.cfg.Agent.Say(ctx, session, m.ID, agent.UserSaid{By: user(m.By), Text: m.Text, Busy: c.Busy})
 	if err != nil {
 		b.teller.tell(m.Thread, m.By, m.ID, notTaken)
 		return fmt.Errorf("taking in message %s: %w", m.ID, err)
@@ -64,39 +69,31 @@ func (b *Bot) said(ctx context.Context, m Said) error {
 	return nil
 }
 
-// stop ends what runs. Without a mention it may be a word between people, so it is not answered if
-// there is nothing to stop.
-func (b *Bot) stop(ctx context.Context, m Said, session string) error {
-	err := b.cfg.Agent.Stop(ctx, session, m.ID, agent.StopAsked{By: user(m.By)})
-	if errors.Is(err, agent.ErrOver) {
-		if m.Mention {
-			b.teller.tell(m.Thread, m.By, m.ID, nothingRuns)
-		}
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("stopping: %w", err)
-	}
-	return nil
-}
-
-func isStop(text string) bool {
-	return strings.EqualFold(strings.TrimRight(strings.TrimSpace(text), ".!"), "stop")
-}
-
-// takesPart reports whether the thread is a session.
-func (b *Bot) takesPart(ctx context.Context, session string) (bool, error) {
-	for _, err := range b.cfg.Log.Read(ctx, session, 0) {
-		if err != nil {
-			return false, fmt.Errorf("looking for session %s: %w", session, err)
-		}
+// ours reports whether a message is for us. Where the bot was sent away only a mention is, and a stop.
+func (b *Bot) ours(ctx context.Context, m Said, c Channel, stop bool) (bool, error) {
+	switch {
+	case m.Mention, c.Mention == Always && !m.Reply:
 		return true, nil
+	case !m.Reply, c.Mention == Mentioned && !stop:
+		return false, nil
 	}
-	return false, nil
+	p, err := b.places.of(ctx, b.cfg.Log, m.Thread.String())
+	if err != nil {
+		return false, err
+	}
+	part := p.pos != 0 || c.Mention == Always
+	return part && (stop || !p.silent), nil
 }
 
-func (c Channel) allows(p Person) bool {
-	return len(c.Allow) == 0 || slices.Contains(c.Allow, p.ID)
+// refuses returns why a person may not talk to us or click here, or "".
+func (c Channel) refuses(p Person) string {
+	switch {
+	case len(c.Allow) > 0 && !slices.Contains(c.Allow, p.ID):
+		return notLetIn
+	case p.Outside && !c.Outside:
+		return notOutside
+	}
+	return ""
 }
 
 func user(p Person) agent.User {
@@ -113,8 +110,8 @@ func (b *Bot) clicked(ctx context.Context, c Clicked) error {
 	if c.By.Bot {
 		return nil
 	}
-	if !b.cfg.Channel(c.Thread).allows(c.By) {
-		b.teller.tell(c.Thread, c.By, c.ID, notLetIn)
+	if refused := b.cfg.Channel(c.Thread).refuses(c.By); refused != "" {
+		b.teller.tell(c.Thread, c.By, c.ID, refused)
 		return nil
 	}
 	var err error

@@ -21,6 +21,7 @@ type Config struct {
 	// Channel returns what the configuration says of a thread's channel. It must be quick. nil is
 	// the zero Channel everywhere.
 	Channel func(Thread) Channel
+	Tools   []Tool              // that the agent has, to be told of
 	Redact  func(string) string // masks secrets in all that goes out; nil changes nothing
 	Logger  *slog.Logger        // nil logs nothing
 }
@@ -28,7 +29,10 @@ type Config struct {
 // A Channel is what the configuration says of one channel.
 type Channel struct {
 	Allow   []string   // ids of who may talk to the bot and click; empty: everybody in the channel
+	Outside bool       // people of other organisations may too
 	Mention Policy     // what is for the bot; empty is InThread
+	Model   string     // that answers, by its name
+	Models  []string   // that may be chosen, by their names
 	Busy    agent.Busy // what becomes of a message that arrives while a turn runs; empty is agent.Steer
 }
 
@@ -46,6 +50,8 @@ const (
 // Agent is what a Bot needs of the agent; *agent.Agent is one.
 type Agent interface {
 	Hearer
+	Reviser
+	Chooser
 	Sessions
 }
 
@@ -54,6 +60,19 @@ type Hearer interface {
 	Say(ctx context.Context, session, id string, said agent.UserSaid) (agent.Said, error)
 	Decide(ctx context.Context, session string, d agent.Decided) error
 	Stop(ctx context.Context, session, id string, s agent.StopAsked) error
+}
+
+// A Reviser takes in what people do to what they have said. *agent.Agent documents the methods.
+type Reviser interface {
+	Amend(ctx context.Context, session, id, of string, said agent.UserSaid) error
+	Withdraw(ctx context.Context, session, of string) error
+}
+
+// A Chooser takes in what people want of a session as a whole. *agent.Agent documents the methods.
+type Chooser interface {
+	Compact(ctx context.Context, session, id string, by agent.User) error
+	Choose(ctx context.Context, session, id string, c agent.ModelChosen) error
+	Forget(ctx context.Context, session, id string, f agent.Forgotten) error
 }
 
 // Sessions tells of sessions and keeps receipts. *agent.Agent documents the methods.
@@ -66,6 +85,7 @@ type Sessions interface {
 // Log is what a Bot reads threads from; every store.Log is one.
 type Log interface {
 	Read(ctx context.Context, session string, after store.Pos) iter.Seq2[store.Entry, error]
+	Sessions(ctx context.Context, q store.Query) iter.Seq2[store.Summary, error]
 }
 
 // A Bot joins one Platform to the agent.
@@ -73,6 +93,7 @@ type Bot struct {
 	cfg     Config
 	unwatch func()
 	teller  teller
+	places  presences
 
 	mu       sync.Mutex
 	ctx      context.Context // of Run; nil while it does not run

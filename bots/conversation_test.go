@@ -32,6 +32,7 @@ type office struct {
 	acted  atomic.Int32
 	digest atomic.Int32  // changes when the world does
 	hold   chan struct{} // what the tool that acts waits for; nil: nothing
+	where  bots.Channel
 	starts int
 	agent  *agent.Agent
 	stop   func()
@@ -42,6 +43,7 @@ func converse(t *testing.T, f func(o *office), replies ...llmtest.Reply) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		o := &office{t: t, chat: &botstest.Chat{}, log: storetest.NewMemory(), dir: t.TempDir(), model: llmtest.NewModel(replies...)}
+		o.where = bots.Channel{Model: "m", Models: []string{"m", "slow"}}
 		o.start()
 		defer func() { o.stop() }()
 		f(o)
@@ -57,11 +59,17 @@ func (o *office) start() {
 		Log: o.log, Tools: registry, Replica: fmt.Sprint("r", o.starts), Audience: true,
 		Settings: func(string) (agent.Settings, error) {
 			return agent.Settings{Workspace: "w", Dir: o.dir, Model: o.model, ModelName: "m", Approvers: []string{bob.ID},
+				Models: map[string]agent.Choice{"m": {Model: o.model}, "slow": {Model: o.model, ID: "slow-1"}},
 				Limits: agent.Limits{Approval: time.Hour}}, nil
 		},
 	})
 	require.NoError(o.t, err)
-	stopBot := run(o.t, bots.Config{Platform: o.chat, Agent: o.agent, Log: o.log})
+	stopBot := run(o.t, bots.Config{
+		Platform: o.chat, Agent: o.agent, Log: o.log,
+		Channel: func(bots.Thread) bots.Channel { return o.where },
+		Tools:   []bots.Tool{{Name: "look"}, {Name: "read"}, {Name: "shell", Asks: true}},
+		Redact:  func(s string) string { return strings.ReplaceAll(s, "hunter2", "[password]") },
+	})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- o.agent.Run(ctx) }()

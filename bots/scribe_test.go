@@ -18,6 +18,7 @@ import (
 
 // A scribe is an agent that does nothing by itself: the test writes into the log what an agent would.
 type scribe struct {
+	revisions
 	log store.Log
 
 	mu       sync.Mutex

@@ -24,8 +24,9 @@ type teller struct {
 }
 
 type words struct {
-	at Thread
-	m  Message
+	at      Thread
+	m       Message
+	compose func(context.Context) (Message, error) // completes m; nil: it is complete
 }
 
 func newTeller(c Config) teller { return teller{cfg: c, queue: make(chan words, maxWords)} }
@@ -38,16 +39,35 @@ func (t *teller) tell(at Thread, to Person, key, text string) {
 // say has m posted, once for each key in the thread. Its text is as the network writes it. It does not
 // wait.
 func (t *teller) say(at Thread, m Message) {
+	t.later(at, m, nil)
+}
+
+// later is say for a message that takes some time to be made: compose makes it of m when its turn comes.
+func (t *teller) later(at Thread, m Message, compose func(context.Context) (Message, error)) {
 	if t.told.before(at.String() + " " + m.Key) {
 		return
 	}
-	l := t.cfg.look()
-	m.Text = fit(l.mask(m.Text), l.info.MaxText)
 	select {
-	case t.queue <- words{at, m}:
+	case t.queue <- words{at, m, compose}:
 	default:
 		t.cfg.Logger.Warn("too much to be told, dropped", "session", at.String())
 	}
+}
+
+// whole returns the message that is to be posted.
+func (t *teller) whole(ctx context.Context, w words) Message {
+	m := w.m
+	if w.compose != nil {
+		var err error
+		if m, err = w.compose(ctx); err != nil {
+			t.cfg.Logger.Error("not answered", "session", w.at.String(), "err", err)
+			m = w.m
+			m.Text = notDone
+		}
+	}
+	l := t.cfg.look()
+	m.Text = fit(l.mask(m.Text), l.info.MaxText)
+	return m
 }
 
 // run posts what is in the queue until ctx ends.
@@ -63,6 +83,7 @@ func (t *teller) run(ctx context.Context) {
 }
 
 func (t *teller) post(ctx context.Context, w words) {
+	w.m = t.whole(ctx, w)
 	for n := range tellTries {
 		if ctx.Err() != nil {
 			return

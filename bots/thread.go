@@ -30,6 +30,7 @@ type turn struct {
 	from     time.Time // when it started; zero if it has not
 	till     time.Time // when it ended
 	waited   time.Duration
+	asked    *said // the first of its request; nil if nobody's words began it
 	calls    []*call
 	marks    []mark    // cards and notices in the order in which they came up
 	chore    bool      // nobody's words began it
@@ -88,6 +89,8 @@ const (
 type said struct {
 	pos  store.Pos
 	id   string // of the message, on the network
+	by   agent.User
+	text string
 	at   time.Time
 	busy agent.Busy
 	late bool // a stop had been asked for: it will begin the next turn
@@ -130,7 +133,7 @@ func (s *state) apply(e store.Entry) error {
 func (s *state) event(at store.Entry, v any) {
 	switch e := v.(type) {
 	case *agent.UserSaid:
-		m := &said{pos: at.Pos, id: at.Key, at: at.Time, busy: e.Busy}
+		m := &said{pos: at.Pos, id: at.Key, at: at.Time, by: e.By, text: e.Text, busy: e.Busy}
 		s.waiting = append(s.waiting, m)
 		if t := s.running(); t != nil && !t.told(at.Pos) {
 			m.late = t.stopping != 0
@@ -139,7 +142,7 @@ func (s *state) event(at store.Entry, v any) {
 	case *agent.TurnStarted:
 		t := &turn{n: e.Turn, since: at.Time, from: at.Time, chore: len(s.waiting) == 0}
 		if len(s.waiting) > 0 {
-			t.since = s.waiting[0].at
+			t.since, t.asked = s.waiting[0].at, s.waiting[0]
 		}
 		s.take(e.Saw, false)
 		s.turns, s.started = append(s.turns, t), e.Turn
@@ -286,7 +289,7 @@ func (s *state) coming() *turn {
 	if s.running() != nil || len(s.waiting) == 0 {
 		return nil
 	}
-	return &turn{n: s.started + 1, since: s.waiting[0].at}
+	return &turn{n: s.started + 1, since: s.waiting[0].at, asked: s.waiting[0]}
 }
 
 // busy reports whether something is being done that is not waiting for a person.

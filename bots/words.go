@@ -19,10 +19,15 @@ const help = "Tell me what to do in the same message as the mention, and I work 
 // What people are told privately.
 const (
 	notLetIn     = "You may not talk to me here. Whoever runs me decides who may."
+	notOutside   = "I take nothing from people of other organisations here. Whoever runs me can allow it."
 	mayNotDecide = "You may not approve or deny this. The card says who may."
 	isOver       = "This is not waiting for an answer any more."
 	turnIsOver   = "This has come to its end already."
 	nothingRuns  = "Nothing is running here."
+	nothingSaid  = "Nothing has been said here yet."
+	stopFirst    = "I am at work here. Say “stop” first, or wait for me."
+	noCommand    = "That is no command of mine: “help” shows which there are. To have something done, mention me."
+	inThread     = "I cannot see which thread you mean. Mention me there with this word."
 	notTaken     = "I could not take this message in, because of a fault of mine. I am trying again; if nothing happens here, please say it again later."
 	notDone      = "That did not work, because of a fault of mine. Please try again."
 )
@@ -102,6 +107,15 @@ func failed(e *agent.TurnEnded) string {
 		s = "The model's provider cannot be reached."
 	}
 	return s + " " + do
+}
+
+// noModel says that there is no model of that name.
+func noModel(l look, e *agent.UnknownModelError) string {
+	s := "There is no model " + l.code(e.Model) + " here."
+	if len(e.Near) > 0 {
+		s += " Did you mean `" + strings.Join(e.Near, "` or `") + "`?"
+	}
+	return l.md(s + " The word `model` alone shows which there are.")
 }
 
 // fateOf returns what becomes of what was said while a turn ran.

@@ -85,6 +85,7 @@ type Channel struct {
 	Busy      agent.Busy  `toml:"busy"`      // a message during a turn: "steer", "queue" or "interrupt"
 	Approvers []string    `toml:"approvers"` // user ids of who may approve
 	Allow     []string    `toml:"allow"`     // user ids of who may talk to the bot
+	Outside   *bool       `toml:"outside"`   // people of other organisations may too, in a channel that is shared with them
 	Steps     int         `toml:"steps"`     // instead of limits.steps
 }
 
@@ -112,7 +113,7 @@ func defaults() Config {
 			APIURL:           "https://slack.com/api/",
 		},
 		Models:   map[string]Model{"default": {BaseURL: "https://api.openai.com/v1", API: "chat", Tools: "native"}},
-		Channels: map[string]Channel{"default": {Mention: bots.InThread, Busy: agent.Steer}},
+		Channels: map[string]Channel{"default": {Mention: bots.InThread, Busy: agent.Steer, Outside: new(bool)}},
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/heddle-bot/heddle/bots"
 )
 
 const example = "../../config.example.toml"
@@ -119,10 +121,28 @@ turn_time = "90s"
 	require.Equal(t, "SLACK_APP_TOKEN", c.Slack.AppTokenEnv)
 	require.Equal(t, Duration(90*time.Second), c.Limits.TurnTime)
 	require.Equal(t, Channel{
-		Workspace: "main", Model: "main", Mention: "thread", Busy: "interrupt", Steps: 20,
+		Workspace: "main", Model: "main", Mention: "thread", Busy: "interrupt", Steps: 20, Outside: new(bool),
 		Approvers: []string{}, // empty, not left out
 	}, c.Channels["slack/T1/C1"])
 	require.Equal(t, []string{"U1"}, c.Channels["default"].Approvers)
+}
+
+// A channel may shut out whom the default lets in.
+func TestOutside(t *testing.T) {
+	c, err := load(write(t, minimal+`
+outside = true
+[channels."slack/T1/C1"]
+outside = false
+[channels."slack/T1/C2"]
+busy = "queue"
+`))
+	require.NoError(t, err)
+	for channel, want := range map[string]bool{"C1": false, "C2": true, "C3": true} {
+		require.Equal(t, want, c.chat(bots.Thread{Platform: "slack", Workspace: "T1", Channel: channel, ID: "1"}).Outside, channel)
+	}
+	c, err = load(write(t, minimal))
+	require.NoError(t, err)
+	require.False(t, c.chat(bots.Thread{Platform: "slack", Workspace: "T1", Channel: "C1", ID: "1"}).Outside)
 }
 
 func TestLoadNamesMistakes(t *testing.T) {

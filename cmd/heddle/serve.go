@@ -41,6 +41,7 @@ type service struct {
 	redact  *redact.Redactor
 	log     *slog.Logger
 	store   *bolt.Store
+	tools   *tools.Registry
 }
 
 // serve runs the service until ctx ends.
@@ -49,12 +50,16 @@ func (p program) serve(ctx context.Context, cfg *Config, s secrets, r *redact.Re
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(r.Writer(p.stderr), nil))
+	registry, err := newRegistry(cfg)
+	if err != nil {
+		return err
+	}
 	st, err := openStore(cfg.Store.Path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	sv := service{cfg, s, r, log, st}
+	sv := service{cfg, s, r, log, st, registry}
 	a, err := sv.agent()
 	if err != nil {
 		return err
@@ -124,15 +129,11 @@ func (sv service) agent() (*agent.Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	registry, err := newRegistry(sv.cfg)
-	if err != nil {
-		return nil, err
-	}
 	return agent.New(agent.Config{
 		Log:       sv.store,
 		Artefacts: sv.store,
 		Settings:  sv.cfg.settings(models),
-		Tools:     registry,
+		Tools:     sv.tools,
 		Replica:   rand.Text(),
 		Audience:  true,
 		Turns:     sv.cfg.Limits.ConcurrentTurns,
@@ -143,11 +144,16 @@ func (sv service) agent() (*agent.Agent, error) {
 }
 
 func (sv service) bot(p bots.Platform, a *agent.Agent) (*bots.Bot, error) {
+	var names []bots.Tool
+	for _, t := range sv.tools.Tools() {
+		names = append(names, bots.Tool{Name: t.Name, Asks: t.Effect == tools.Action})
+	}
 	return bots.New(bots.Config{
 		Platform: p,
 		Agent:    a,
 		Log:      sv.store,
 		Channel:  sv.cfg.chat,
+		Tools:    names,
 		Redact:   sv.redact.String,
 		Logger:   sv.log,
 	})

@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,21 +53,27 @@ func (c *Config) channel(id string) (Channel, bool) {
 // settings returns the function that tells the agent what holds in a session.
 func (c *Config) settings(models map[string]llm.Model) func(session string) (agent.Settings, error) {
 	hidden := []string{filepath.Dir(c.Store.Path)}
+	choices := map[string]agent.Choice{}
+	for name, m := range c.Models {
+		choices[name] = agent.Choice{Model: models[name], ID: m.Model, Window: agent.Window(m.ContextWindow)}
+	}
 	return func(session string) (agent.Settings, error) {
 		id := session[:max(0, strings.LastIndexByte(session, '/'))]
 		ch, ok := c.channel(id)
 		if !ok {
 			return agent.Settings{}, fmt.Errorf("the channel %s is not configured any more: add [channels.%q] or [channels.default]", id, id)
 		}
+		model := choices[ch.Model]
 		return agent.Settings{
 			Workspace: ch.Workspace,
 			Dir:       c.Workspaces[ch.Workspace].Path,
 			Hidden:    hidden,
-			Model:     models[ch.Model],
+			Model:     model.Model,
 			ModelName: ch.Model,
-			ModelID:   c.Models[ch.Model].Model,
+			ModelID:   model.ID,
 			Approvers: ch.Approvers,
-			Window:    agent.Window(c.Models[ch.Model].ContextWindow),
+			Models:    choices,
+			Window:    model.Window,
 			Limits: agent.Limits{
 				Steps:    ch.Steps,
 				Time:     time.Duration(c.Limits.TurnTime),
@@ -86,5 +94,12 @@ func (c *Config) chat(t bots.Thread) bots.Channel {
 	if !ok {
 		return bots.Channel{Allow: []string{nobody}, Mention: bots.Mentioned}
 	}
-	return bots.Channel{Allow: ch.Allow, Mention: ch.Mention, Busy: ch.Busy}
+	return bots.Channel{
+		Allow:   ch.Allow,
+		Outside: ch.Outside != nil && *ch.Outside,
+		Mention: ch.Mention,
+		Model:   ch.Model,
+		Models:  slices.Sorted(maps.Keys(c.Models)),
+		Busy:    ch.Busy,
+	}
 }

@@ -20,6 +20,14 @@ func story(e store.Event) (string, error) {
 		return fmt.Sprintf("session opened in workspace %s (%s)", v.Workspace, v.Dir), nil
 	case *agent.UserSaid:
 		return fmt.Sprintf("%s: %s", v.By, v.Text), nil
+	case *agent.Amended:
+		return fmt.Sprintf("%s changes message %s: %s", v.By, v.Of, v.Text), nil
+	case *agent.Withdrawn:
+		return fmt.Sprintf("message %s was deleted", v.Of), nil
+	case *agent.Forgotten:
+		return fmt.Sprintf("%s has the conversation begin anew", v.By), nil
+	case *agent.ModelChosen:
+		return fmt.Sprintf("%s chooses model %s", v.By, v.Model), nil
 	case *agent.TurnStarted:
 		return fmt.Sprintf("turn %d begins with model %s", v.Turn, v.Model), nil
 	case *agent.ModelSaid:

@@ -1,0 +1,147 @@
+package bots
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/heddle-bot/heddle/store"
+)
+
+// This file is the answers to the commands that only show something.
+
+// A Tool is what people are told of one of the agent's tools.
+type Tool struct {
+	Name string
+	Asks bool // a person has to approve before it runs
+}
+
+// A clerk answers them.
+type clerk struct{ *Config }
+
+// answer completes m, the answer to a command.
+func (c clerk) answer(ctx context.Context, o order, m Message) (Message, error) {
+	l := c.look()
+	var err error
+	switch o.name {
+	case "help":
+		m.Text = l.md(help + helpCommands())
+	case "tools":
+		m.Text = l.md(toolWords(c.Tools))
+	case "model", "status":
+		m.Text, err = c.report(ctx, l, o)
+	case "export":
+		m.Text = nothingSaid
+		if m.Upload, err = c.export(ctx, o.at); m.Upload != nil {
+			m.Text = "What happened in this thread, one event a line."
+		}
+	}
+	return m, err
+}
+
+// report answers what the log has to be asked for.
+func (c clerk) report(ctx context.Context, l look, o order) (string, error) {
+	here := c.Channel(o.at)
+	if o.at.ID == "" && o.name == "status" {
+		return c.channelStatus(ctx, l, o.at)
+	}
+	a := &account{}
+	if o.at.ID != "" {
+		var err error
+		if a, err = newAccount(ctx, c.Log, o.at.String()); err != nil {
+			return "", err
+		}
+	}
+	model := here.Model
+	if a.model != "" {
+		model = a.model
+	}
+	if o.name == "model" {
+		return l.md(modelWords(model, here.Models)), nil
+	}
+	return statusOf(l, a, c.Agent.Live(o.at.String()), model), nil
+}
+
+func helpCommands() string {
+	var s strings.Builder
+	s.WriteString("\n\nAlone after a mention, these words are commands:")
+	for _, c := range commands() {
+		fmt.Fprintf(&s, "\n- `%s`: %s", c.name, c.about)
+	}
+	return s.String()
+}
+
+func modelWords(model string, all []string) string {
+	var others []string
+	for _, name := range slices.Sorted(slices.Values(all)) {
+		if name != model {
+			others = append(others, "`"+name+"`")
+		}
+	}
+	if len(others) == 0 {
+		return fmt.Sprintf("I answer here with `%s`. There is no other model.", model)
+	}
+	return fmt.Sprintf("I answer here with `%s`. There is also %s: “model NAME” after a mention chooses one for its thread.",
+		model, strings.Join(others, ", "))
+}
+
+func toolWords(all []Tool) string {
+	var free, asks []string
+	for _, t := range all {
+		if t.Asks {
+			asks = append(asks, "`"+t.Name+"`")
+		} else {
+			free = append(free, "`"+t.Name+"`")
+		}
+	}
+	var lines []string
+	if len(free) > 0 {
+		lines = append(lines, "I use these tools without asking: "+strings.Join(free, ", ")+".")
+	}
+	if len(asks) > 0 {
+		lines = append(lines, "I ask here each time before I use these: "+strings.Join(asks, ", ")+".")
+	}
+	if len(lines) == 0 {
+		return "I have no tools."
+	}
+	return strings.Join(lines, "\n")
+}
+
+// An exported is one line of an export: one event in its place.
+type exported struct {
+	Session string          `json:"session"`
+	Pos     store.Pos       `json:"pos"`
+	Time    time.Time       `json:"time"`
+	Key     string          `json:"key,omitempty"`
+	Kind    string          `json:"kind"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+// export returns the events of the thread as a file, or nil if there are none. Each line is masked: the
+// log may hold what became a secret later.
+func (c clerk) export(ctx context.Context, at Thread) (*Upload, error) {
+	session := at.String()
+	var file bytes.Buffer
+	for e, err := range c.Log.Read(ctx, session, 0) {
+		if err != nil {
+			return nil, fmt.Errorf("reading session %s: %w", session, err)
+		}
+		for _, ev := range e.Events {
+			var line strings.Builder
+			enc := json.NewEncoder(&line)
+			enc.SetEscapeHTML(false)
+			if err := enc.Encode(exported{session, e.Pos, e.Time, e.Key, ev.Kind, ev.Data}); err != nil {
+				return nil, fmt.Errorf("encoding frame %d of %s: %w", e.Pos, session, err)
+			}
+			file.WriteString(c.Redact(line.String()))
+		}
+	}
+	if file.Len() == 0 {
+		return nil, nil
+	}
+	return &Upload{Name: "heddle-" + at.ID + ".jsonl", Content: file.Bytes()}, nil
+}
