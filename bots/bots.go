@@ -8,8 +8,9 @@
 // difference between the two is the outbox.
 //
 // What people are told is in words.go, how a thread looks in view.go, card.go and summary.go; the
-// goldens in testdata/view show the result. Who and what is let in is accept.go. The JSON of the
-// receipts in receipt.go, the keys in thread.go and the strings of Action are for ever.
+// goldens in testdata/view show the result. Who and what is let in is accept.go, what is a command
+// command.go. The JSON of the receipts in receipt.go, the keys in thread.go and the strings of Action
+// are for ever.
 package bots
 
 import (

@@ -177,6 +177,21 @@ func TestExportCommand(t *testing.T) {
 	}, llmtest.Say("Hi."))
 }
 
+// Where no file can be put that is told.
+func TestExportRefused(t *testing.T) {
+	inBubble(t, func(o botstest.Op) botstest.Fault {
+		if o.Message.Upload == nil {
+			return botstest.Fault{}
+		}
+		return botstest.Fault{Err: &bots.Error{Permanent: true, Err: errors.New("missing_scope")}}
+	}, func(b *board) {
+		b.says(1)
+		b.chat.Say(bots.Said{By: ann, Text: "export", Mention: true, Thread: at})
+		time.Sleep(10 * time.Second)
+		require.Contains(t, texts(b.chat, at, ann.ID), "I could not put a file here. Whoever runs me finds in the log why, and can make the file there.")
+	})
+}
+
 // Who is sent away hears only who calls, whatever the channel says, also after a restart.
 func TestLeave(t *testing.T) {
 	for _, policy := range []bots.Policy{bots.InThread, bots.Always} {

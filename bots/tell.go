@@ -98,6 +98,10 @@ func (t *teller) post(ctx context.Context, w words) {
 		w.m.Unsure = w.m.Unsure || f.Unsure
 		if f.Permanent || n == tellTries-1 || !sleep(ctx, max(f.RetryAfter, patience(n))) {
 			t.cfg.Logger.Warn("not told", "session", w.at.String(), "err", err)
+			if w.m.Upload != nil { // words may go where a file does not
+				m := Message{Key: w.m.Key + "/failed", Class: Notice, Text: noFile, For: w.m.For}
+				t.post(ctx, words{at: w.at, m: m})
+			}
 			return
 		}
 	}

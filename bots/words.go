@@ -25,6 +25,7 @@ const (
 	turnIsOver   = "This has come to its end already."
 	nothingRuns  = "Nothing is running here."
 	nothingSaid  = "Nothing has been said here yet."
+	noFile       = "I could not put a file here. Whoever runs me finds in the log why, and can make the file there."
 	stopFirst    = "I am at work here. Say “stop” first, or wait for me."
 	noCommand    = "That is no command of mine: “help” shows which there are. To have something done, mention me."
 	inThread     = "I cannot see which thread you mean. Mention me there with this word."
