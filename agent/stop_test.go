@@ -95,3 +95,22 @@ func TestWordsAfterAStop(t *testing.T) {
 			s.model.asked[1].Messages[4].Text)
 	})
 }
+
+// TestDecideAfterAStop shows that nobody approves what is being stopped, though the turn has not ended.
+func TestDecideAfterAStop(t *testing.T) {
+	play(t, func(s *stage) {
+		s.tool("act", tools.Action, func(context.Context, tools.Call, string) (tools.Result, error) {
+			t.Error("it ran")
+			return tools.Result{}, nil
+		})
+		s.model.calls("act a")
+		s.start()
+		s.say("m1", "go")
+		s.halt()
+		require.NoError(t, s.agent.Stop(t.Context(), thread, "s1", agent.StopAsked{By: bob}))
+		require.ErrorIs(t, s.agent.Decide(t.Context(), thread, agent.Decided{Call: "1.1.1", Yes: true, By: bob}), agent.ErrOver)
+		s.start()
+		require.Equal(t, []agent.Reason{agent.Cancelled}, s.ended())
+		require.Empty(t, events[agent.Decided](s))
+	})
+}
