@@ -52,12 +52,21 @@ const (
 type Message struct {
 	Role      Role
 	Text      string
+	Images    []Image         // User: shown behind Text to models that take images
 	Reasoning string          // Assistant: the reasoning text, where the provider shows it
 	Calls     []Call          // Assistant: the tools it asked for
 	CallID    string          // ToolRole: the Call.ID that this answers
 	Raw       json.RawMessage // Assistant: Reply.Raw as it came, for the same adapter to replay
 
 	wire atomic.Pointer[wire]
+}
+
+// An Image is a picture in a Message.
+type Image struct {
+	Name string                 // of its content: the same name is the same content
+	Type string                 // MIME: "image/png"
+	Size int64                  // bytes
+	Data func() ([]byte, error) `json:"-"` // loads the content
 }
 
 type wire struct {

@@ -103,14 +103,11 @@ type wireMessage struct {
 	Encrypted string `json:"encrypted_content"`
 }
 
-// text returns the content, which is a string or a list of parts.
+// text returns the text of the content, which is a string or a list of parts.
 func (m *wireMessage) text() string {
 	var s string
-	var parts []struct{ Text string }
-	if json.Unmarshal(m.Content, &s) != nil && json.Unmarshal(m.Content, &parts) == nil {
-		for _, p := range parts {
-			s += p.Text
-		}
+	for _, p := range m.parts() {
+		s += p.Text
 	}
 	return s
 }
@@ -135,6 +132,10 @@ func (r *Request) add(data json.RawMessage) error {
 		r.assistant().Text += m.text()
 	default:
 		msg := &llm.Message{Role: m.Role, Text: m.text(), Reasoning: m.Reasoning, CallID: m.ToolCallID}
+		var err error
+		if msg.Images, err = m.images(r.API); err != nil {
+			return err
+		}
 		for _, c := range m.Calls {
 			if c.Type != "function" {
 				return fmt.Errorf("the type of a call is %q", c.Type)

@@ -79,7 +79,7 @@ type chatRaw struct {
 // out: some refuse a call without arguments or a message without content.
 type chatMessage struct {
 	Role      llm.Role          `json:"role"`
-	Content   *string           `json:"content"` // null only beside calls
+	Content   any               `json:"content"` // a text; parts where there are images; null only beside calls
 	Reasoning string            `json:"reasoning_content,omitempty"`
 	Details   []json.RawMessage `json:"reasoning_details,omitempty"`
 	Calls     []chatCall        `json:"tool_calls,omitempty"`
@@ -99,7 +99,14 @@ type chatFunction struct {
 }
 
 func (c *chat) encode(m *llm.Message) ([]byte, error) {
-	out := chatMessage{Role: m.Role, Content: &m.Text, CallID: m.CallID}
+	out := chatMessage{Role: m.Role, Content: m.Text, CallID: m.CallID}
+	if c.cfg.Images && len(m.Images) > 0 {
+		parts, err := chatParts(m)
+		if err != nil {
+			return nil, err
+		}
+		out.Content = parts
+	}
 	var raw chatRaw
 	if json.Unmarshal(m.Raw, &raw) != nil || raw.By != c.by {
 		raw = chatRaw{} // another's, or none

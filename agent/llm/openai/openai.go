@@ -42,6 +42,7 @@ type Config struct {
 	API             string            // "chat" (also if empty) or "responses"
 	MaxOutputTokens int               // 0 leaves it to the server
 	Temperature     *float64          // nil leaves it to the server
+	Images          bool              // the model takes images; if not, those in messages are left out
 	IdleTimeout     time.Duration     // a try is given up when no byte came for so long; 0 is 90 s
 	Tries           int               // how often a request is sent at most; 0 is 5
 	Extra           map[string]any    // further fields of the request's body; they win over ours, and nil removes one
@@ -75,7 +76,7 @@ func New(c Config) (llm.Model, error) {
 	}
 	// Without the user of the URL, which is a secret: it is kept with each reply.
 	by := encoder(c.API + " " + base.Host + strings.TrimRight(base.Path, "/") + " " + c.Model)
-	m := &model{cfg: c, by: by, fields: map[string]json.RawMessage{}}
+	m := &model{cfg: c, by: form{by, c.Images}, fields: map[string]json.RawMessage{}}
 	for name, value := range c.Extra {
 		if m.fields[name], err = json.Marshal(value); err != nil {
 			return nil, fmt.Errorf("openai: extra field %s: %w", name, err)
@@ -130,7 +131,7 @@ func transport() http.RoundTripper {
 type model struct {
 	cfg    Config
 	api    api
-	by     any                        // the encoder
+	by     any                        // the form
 	own    bool                       // Chat Completions of OpenAI itself: others may refuse what only it knows
 	fields map[string]json.RawMessage // to be put into each request's body; null removes one
 }
@@ -163,6 +164,12 @@ type fold interface {
 // An encoder names the form and origin of an encoded message and of a Reply.Raw. What a model hid in
 // its reasoning is of use only to the same model at the same place.
 type encoder string
+
+// A form names how messages are encoded.
+type form struct {
+	by     encoder
+	images bool
+}
 
 // system is the role of the system prompt, which is no llm.Message above.
 const system llm.Role = "system"

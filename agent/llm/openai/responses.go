@@ -57,7 +57,7 @@ type responsesRaw struct {
 type item struct {
 	Type      string          `json:"type,omitempty"`
 	Role      llm.Role        `json:"role,omitempty"`
-	Content   json.RawMessage `json:"content,omitempty"` // a text when sent, a list of parts when received
+	Content   json.RawMessage `json:"content,omitempty"` // a text when sent, or parts where there are images; a list of parts when received
 	CallID    string          `json:"call_id,omitempty"`
 	Name      string          `json:"name,omitempty"`
 	Arguments string          `json:"arguments,omitempty"`
@@ -80,6 +80,13 @@ func (a *responses) encode(m *llm.Message) ([]byte, error) {
 		return element(item{Type: "function_call_output", CallID: m.CallID, Output: &m.Text})
 	case llm.Assistant:
 		return a.encodeReply(m)
+	}
+	if a.cfg.Images && len(m.Images) > 0 {
+		parts, err := responsesParts(m)
+		if err != nil {
+			return nil, err
+		}
+		return element(item{Role: m.Role, Content: parts})
 	}
 	return element(item{Role: m.Role, Content: quote(m.Text)})
 }

@@ -11,6 +11,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/heddle-bot/heddle/agent/llm"
@@ -148,6 +149,7 @@ func appendMessage(all []*llm.Message, m *llm.Message) []*llm.Message {
 	last := all[len(all)-1]
 	all[len(all)-1] = &llm.Message{
 		Role: m.Role, Text: last.Text + "\n\n" + m.Text, Reasoning: last.Reasoning + m.Reasoning,
+		Images: slices.Concat(last.Images, m.Images),
 	}
 	return all
 }
