@@ -116,6 +116,13 @@ type Result struct {
 	Note   string            // for people: one short line ("exit status 1", "3 matches"); may be empty
 	Seen   map[string]string // digests of files read or written by the call, as in Call.Seen; "" forgets one
 	Failed bool              // the call ran but what it did failed (a command's exit status, say)
+	Send   *File             // to be put into the thread; nil is none
+}
+
+// A File is content under a name.
+type File struct {
+	Name    string // no path
+	Content []byte
 }
 
 // ErrChanged says that what the call would do is no longer what was approved: it did nothing.

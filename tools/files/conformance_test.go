@@ -23,6 +23,8 @@ func TestConformance(t *testing.T) {
 		"read":  {"path": "a/x.go", "limit": 10},
 		"write": {"path": "a/x.go", "content": "package y\n"},
 		"edit":  {"path": "a/x.go", "old": "x", "new": "y"},
+
+		"send_file": {"path": "a/x.go", "name": "y.go"},
 	}
 	for _, tool := range all {
 		raw, err := json.Marshal(cases[tool.Name])

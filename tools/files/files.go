@@ -1,5 +1,5 @@
-// Package files is the five tools that look at and change the files of a workspace: glob, grep, read,
-// write and edit.
+// Package files is the tools that look at and change the files of a workspace, glob, grep, read, write
+// and edit, and send_file, which puts one into the thread.
 //
 // Paths are relative to Call.Dir and never lead out of it. A path is first resolved to one without
 // symbolic links (workspace.resolve) and judged as that; what is opened then must still be what was
@@ -17,6 +17,9 @@
 // BUG(files): Replacing a file gives it a new inode: hard links to it keep the old content, and access lists
 // and extended attributes are not taken over. A kill in the middle of a write can leave a file named
 // .heddle-*.tmp behind.
+//
+// BUG(files): send_file finds a secret only where it is written out or in the usual encodings: not in a
+// compressed file.
 //
 // BUG(files): A hard link or a bind mount to something within Call.Hidden is not recognised.
 package files
@@ -40,6 +43,10 @@ type Config struct {
 	// it in memory several times. 0 is 16 MiB.
 	MaxChange int64
 
+	// MaxSend is the size in bytes of the largest file that send_file sends: it is held in memory.
+	// 0 is 10 MiB, as some networks take no more.
+	MaxSend int64
+
 	// Skip has the names of directories that glob and grep pass over unless they are asked for by
 	// path. nil is the usual ones, see usuallySkipped.
 	Skip []string
@@ -60,17 +67,18 @@ func usuallySkipped() []string {
 	}
 }
 
-// New returns the tools glob, grep, read, write and edit. Files that two calls change at the same time
+// New returns the tools glob, grep, read, write, edit and send_file. Files that two calls change at the same time
 // are safe only if both tools come from the same New.
 func New(c Config) ([]tools.Tool, error) {
-	if c.Output < 0 || c.MaxChange < 0 {
-		return nil, fmt.Errorf("files: Output and MaxChange must not be negative")
+	if c.Output < 0 || c.MaxChange < 0 || c.MaxSend < 0 {
+		return nil, fmt.Errorf("files: Output, MaxChange and MaxSend must not be negative")
 	}
 	c.Output = cmp.Or(c.Output, 10_000)
 	if c.Output < minOutput {
 		return nil, fmt.Errorf("files: Output is %d, but no result fits into less than %d bytes", c.Output, minOutput)
 	}
 	c.MaxChange = cmp.Or(c.MaxChange, 16<<20)
+	c.MaxSend = cmp.Or(c.MaxSend, 10<<20)
 	if c.Skip == nil {
 		c.Skip = usuallySkipped()
 	}
@@ -82,6 +90,7 @@ func New(c Config) ([]tools.Tool, error) {
 		func() (tools.Tool, error) { return readTool(c) },
 		func() (tools.Tool, error) { return changeTool[writeArgs](ch, "write") },
 		func() (tools.Tool, error) { return changeTool[editArgs](ch, "edit") },
+		func() (tools.Tool, error) { return sendTool(c) },
 	} {
 		t, err := make()
 		if err != nil {

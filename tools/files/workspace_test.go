@@ -23,7 +23,7 @@ func TestTools(t *testing.T) {
 		require.NotEmpty(t, tool.Guidance, tool.Name)
 	}
 	require.Equal(t, map[string]tools.Effect{
-		"glob": tools.Query, "grep": tools.Query, "read": tools.Query, "write": tools.Action, "edit": tools.Action,
+		"glob": tools.Query, "grep": tools.Query, "read": tools.Query, "write": tools.Action, "edit": tools.Action, "send_file": tools.Action,
 	}, effects)
 
 	_, err = New(Config{Output: 100})
