@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"slices"
 	"sync"
@@ -30,6 +31,20 @@ type Config struct {
 	Grace    time.Duration       // that running tools have to come to their end when Run stops. 0 is none
 	Redact   func(string) string // masks secrets in all that enters the log; nil changes nothing
 	Logger   *slog.Logger        // nil logs nothing
+	Sources  Sources             // of what messages bring along
+}
+
+// Sources is where what messages bring along is read from. It is asked after a message is in the log
+// and before it is taken in, and what it answers is an event too. A nil function cannot answer. Whatever
+// waits, reading a file included, ends soon after ctx does.
+type Sources struct {
+	// Earlier returns what was said in the session's thread before the message of that id, at most so
+	// many messages: the first, and then the newest, oldest first. left says that some between are
+	// left out.
+	Earlier func(ctx context.Context, session, before string, most int) (said []Quote, left bool, err error)
+
+	// Fetch opens a File by its Ref.
+	Fetch func(ctx context.Context, session, ref string) (io.ReadCloser, error)
 }
 
 // Artefacts keeps outputs that are too long for the log, by their content.
@@ -47,6 +62,7 @@ type Settings struct {
 	ModelName string    // in the configuration
 	ModelID   string    // as the provider names it: the model is told who it is
 	Window    Window    // of Model
+	Images    bool      // Model takes images
 	Limits    Limits
 	Approvers []string          // ids of who may decide; empty: everybody whose click reaches Decide
 	Models    map[string]Choice // that people may choose for the session instead of Model, by name

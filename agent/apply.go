@@ -61,7 +61,7 @@ func (s *Session) event(pos store.Pos, f store.Frame, v any) error {
 	case *Opened:
 		err = s.open(e)
 	case *UserSaid:
-		s.hear(pos, f.Key, *e)
+		s.hear(message{at: pos, id: f.Key, said: *e})
 	case *Amended:
 		s.amend(pos, e)
 	case *Withdrawn:
@@ -100,6 +100,11 @@ func (s *Session) event(pos store.Pos, f store.Frame, v any) error {
 		err = s.end(e)
 	case *Decided:
 		s.decide(e)
+	case *Quoted:
+		err = s.quote(e)
+	case *Attached:
+		s.attach(e)
+		s.files.attach(e)
 	default:
 		err = s.progress(v)
 	}
@@ -139,6 +144,7 @@ func (k *talk) tell(text string) {
 func (k *talk) add(m *llm.Message) {
 	k.history = append(k.history, m)
 	k.size += size(m)
+	k.shown.add(m)
 }
 
 func (s *Session) said(e *ModelSaid) error {
@@ -270,6 +276,12 @@ func (s *Session) end(e *TurnEnded) error {
 	}
 	if e.Reason == Cancelled {
 		s.wish = nil
+	}
+	switch e.Kind {
+	case llm.BadRequest, llm.ContextSize, llm.Content:
+		if s.shown.n > 0 { // an image may be why: the thread must not be refused for ever
+			s.rewrite(blind(s.history))
+		}
 	}
 	s.turn, s.stop = nil, nil
 	return nil

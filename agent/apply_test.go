@@ -49,7 +49,10 @@ func (w *world) people() {
 		text := fmt.Sprintf("word %d.", len(w.said)+1)
 		w.said = append(w.said, text)
 		busy := rapid.SampledFrom([]Busy{"", Steer, Queue, Interrupt}).Draw(w.t, "busy")
-		w.append(UserSaid{By: alice, Text: text, Busy: busy})
+		said := UserSaid{By: alice, Text: text, Busy: busy}
+		said.Reply = rapid.Bool().Draw(w.t, "reply")
+		said.Files = make([]File, rapid.IntRange(0, 1).Draw(w.t, "files"))
+		w.append(said)
 	case 2:
 		w.append(StopAsked{By: bob})
 	case 3:
@@ -90,6 +93,12 @@ func (w *world) worker() bool {
 	switch do := w.s.Next(rules(w.now)).(type) {
 	case Wait:
 		return false
+	case Recall:
+		w.maybe()
+		w.append(Quoted{Before: do.Before, Said: []Quote{{By: bob, Text: "before."}}})
+	case Fetch:
+		w.maybe()
+		w.append(Attached{Said: do.Said, Files: []Attachment{{Kind: NoFile, Detail: "it is gone"}}})
 	case StartTurn:
 		w.append(TurnStarted{Turn: w.s.turns + 1, Saw: sight(w.s), Model: "m"})
 	case AskModel:
@@ -221,9 +230,10 @@ func wellFormed(t *rapid.T, r *llm.Request, said []string) {
 		switch m.Role {
 		case llm.User:
 			require.Empty(t, owed, "a message between a reply and its results")
-			heard[m.Text]++
-			if f := strings.Fields(m.Text); len(f) > 1 {
-				last[strings.TrimRight(f[len(f)-1], ".")] = m.Text
+			first, _, _ := strings.Cut(m.Text, "\n") // files stand below
+			heard[first]++
+			if f := strings.Fields(first); len(f) > 1 {
+				last[strings.TrimRight(f[len(f)-1], ".")] = first
 			}
 		case llm.Assistant:
 			require.Empty(t, owed)
@@ -236,6 +246,7 @@ func wellFormed(t *rapid.T, r *llm.Request, said []string) {
 		}
 	}
 	require.Empty(t, owed)
+	require.LessOrEqual(t, heard[note("earlier")], 1)
 	for i, text := range said {
 		gone := fmt.Sprintf("withdrawn %d.", i+1)
 		switch now := last[fmt.Sprint(i+1)]; {

@@ -19,6 +19,7 @@ const (
 	keepMessages   = 4    // of the newest messages are never summed up
 	trimTo         = 2000 // bytes of a tool result that stays, when the model has refused a request as too large
 	messageFrame   = 40   // bytes of a message around its text, as it is sent
+	imageSize      = 4500 // bytes that an image counts: providers ask some 1,500 tokens for a large one, whatever its file
 )
 
 // A Window is the size of a model's context, in tokens. Zero is unknown: then nothing is summed up
@@ -35,7 +36,7 @@ func (w Window) tail() int { return int(w) * 16 / 100 }
 
 // size returns the bytes of a message as it is sent, about.
 func size(m *llm.Message) int {
-	n := messageFrame + len(m.Text)
+	n := messageFrame + len(m.Text) + imageSize*len(m.Images)
 	for _, c := range m.Calls {
 		n += messageFrame + len(c.Name) + len(c.Args)
 	}
@@ -66,16 +67,22 @@ func estimate(r *llm.Request) int {
 }
 
 // full reports whether the request that comes next is too large for the window.
-func full(s *Session, w Window) bool {
-	if w == 0 {
+func full(s *Session, p Policy) bool {
+	if p.Window == 0 {
 		return false
 	}
-	n := s.prompt.fixed() + s.size
+	n, images := s.prompt.fixed()+s.size, s.shown
 	for _, m := range s.next(s.turn != nil) {
-		text, _ := m.told(s.Pos)
-		n += messageFrame + len(text)
+		told, _ := s.told(m, s.Pos)
+		for _, m := range told {
+			n += size(m)
+			images.add(m)
+		}
 	}
-	return tokens(n) >= w.limit()
+	if !p.Images { // they are not sent
+		n -= imageSize * images.n
+	}
+	return tokens(n) >= p.Window.limit()
 }
 
 // cut returns how many of the oldest messages are to be summed up; 0 is none. The newest stay: at least
@@ -109,7 +116,8 @@ func cut(history []*llm.Message, w Window, taken int, refused bool) int {
 
 // shrinks reports whether a history that the model has refused as too large can be made smaller.
 func shrinks(history []*llm.Message) bool {
-	return cut(history, 0, 0, true) > 0 || slices.ContainsFunc(history, func(m *llm.Message) bool { return long(m, trimTo) })
+	return cut(history, 0, 0, true) > 0 ||
+		slices.ContainsFunc(history, func(m *llm.Message) bool { return long(m, trimTo) || len(m.Images) > 0 })
 }
 
 // long reports whether m is a tool result of more than most bytes.
@@ -133,9 +141,12 @@ func (k *talk) compact(e *Compacted) error {
 		return errPlace
 	}
 	rest := k.history[e.Replaced:]
-	k.history, k.size = nil, 0
+	k.rewrite(nil)
 	if e.Summary != "" {
 		k.tell(e.Summary)
+	}
+	if e.Trim > 0 {
+		rest = blind(rest)
 	}
 	for _, m := range rest {
 		if e.Trim > 0 && long(m, e.Trim) {
@@ -173,11 +184,15 @@ func (t *turn) sumUp(k *talk, v any) error {
 	return nil
 }
 
-// ask says what to do when the model is to be asked: to make room first if there is too little.
+// ask says what to do when the model is to be asked: first to get all that the request is to hold, and
+// to make room if there is too little.
 func (s *Session) ask(p Policy, left time.Duration) Action {
+	if do := s.missing(true); do != nil {
+		return do
+	}
 	t := s.turn
 	refused := t.sum.refused > t.sum.tried
-	if s.wish != nil || refused || t.sum.failed == "" && full(s, p.Window) {
+	if s.wish != nil || refused || t.sum.failed == "" && full(s, p) {
 		return Compact{left, refused}
 	}
 	if t.sum.only && len(s.next(true)) == 0 {

@@ -30,9 +30,13 @@ func TestFull(t *testing.T) {
 	used := s.prompt.fixed() + s.size + len("Alice: ")
 	for more, want := range map[int]bool{1498 - messageFrame - used - 1: false, 1498 - messageFrame - used: true} {
 		s.waiting = []message{{at: 9, said: say(strings.Repeat("x", more))}}
-		require.Equal(t, want, full(s, w), more)
+		require.Equal(t, want, full(s, Policy{Window: w}), more)
 	}
-	require.False(t, full(s, 0), "the size is not known")
+	require.False(t, full(s, Policy{}), "the size is not known")
+
+	s.waiting[0].files = &Attached{Files: []Attachment{{Kind: ImageFile}}}
+	require.False(t, full(s, Policy{Window: 2 * w}), "an image that is not sent does not count")
+	require.True(t, full(s, Policy{Window: 2 * w, Images: true}))
 }
 
 // anyHistory draws a history as the fold makes it: results stand behind their calls.

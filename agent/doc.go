@@ -7,7 +7,7 @@
 // (Say, Decide, Stop) is an append too, and may come at any moment.
 //
 // To change how the agent behaves, change Next and its table in the tests. To change what the model
-// is told, change package prompts, or request.go and prompt.go, which only arrange those words. The
-// JSON of the events in event.go is for ever. Nothing here knows a network, a vendor of models or
-// an engine of the log.
+// is told, change package prompts, or request.go, brought.go and prompt.go, which only arrange those
+// words. The JSON of the events in event.go and event_files.go is for ever. Nothing here knows a
+// network, a vendor of models or an engine of the log.
 package agent

@@ -51,9 +51,11 @@ const (
 
 // UserSaid is a message of a person to the agent.
 type UserSaid struct {
-	By   User   `json:"by"`
-	Text string `json:"text"`
-	Busy Busy   `json:"busy,omitempty"` // as configured when it was said; empty is Steer
+	By    User   `json:"by"`
+	Text  string `json:"text"`
+	Busy  Busy   `json:"busy,omitempty"`  // as configured when it was said; empty is Steer
+	Reply bool   `json:"reply,omitempty"` // it was written inside an existing thread
+	Files []File `json:"files,omitempty"` // that came with it; Attached says what became of them
 }
 
 // Amended says that a person has changed the words of a message.
@@ -189,6 +191,7 @@ type ToolFinished struct {
 	Took     time.Duration     `json:"took,omitempty"`     // nanoseconds
 	Tool     string            `json:"tool,omitempty"`     // as in Call
 	Title    string            `json:"title,omitempty"`    // as in ToolStarted
+	Sent     *Sent             `json:"sent,omitempty"`     // a file for the thread; nil is none
 }
 
 // StopAsked says that a person wants the turn to end.
@@ -339,6 +342,10 @@ func newEvent(name string) any {
 		return new(StopAsked)
 	case "TurnEnded":
 		return new(TurnEnded)
+	case "Quoted":
+		return new(Quoted)
+	case "Attached":
+		return new(Attached)
 	}
 	return nil
 }

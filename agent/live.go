@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"sync"
 	"time"
@@ -99,7 +100,7 @@ func (a *Agent) get(ctx context.Context, id string) (*live, func(), error) {
 	a.mu.Lock()
 	l := a.sessions[id]
 	if l == nil {
-		l = &live{agent: a, id: id, s: newSession(id, a.cfg.Redact), cancel: func(error) {}}
+		l = &live{agent: a, id: id, s: newSession(id, a), cancel: func(error) {}}
 		a.sessions[id] = l
 	}
 	l.refs++
@@ -118,8 +119,14 @@ func (a *Agent) get(ctx context.Context, id string) (*live, func(), error) {
 	return l, release, nil
 }
 
-func newSession(id string, mask func(string) string) Session {
-	return Session{ID: id, talk: talk{mask: mask}}
+func newSession(id string, a *Agent) Session {
+	load := func(name string) ([]byte, error) {
+		if a.cfg.Artefacts == nil {
+			return nil, fmt.Errorf("artefact %s: %w", name, fs.ErrNotExist)
+		}
+		return a.cfg.Artefacts.Artefact(context.WithoutCancel(a.hard), name)
+	}
+	return Session{ID: id, talk: talk{mask: a.cfg.Redact, load: load}}
 }
 
 // put gives the session back that get has returned, or that the worker had.
@@ -158,7 +165,7 @@ func (l *live) catchUp(ctx context.Context) error {
 func (l *live) fold(pos store.Pos, f store.Frame) error {
 	err := l.s.Apply(pos, f)
 	if err != nil {
-		l.s = newSession(l.id, l.agent.cfg.Redact) // half a fold is of no use
+		l.s = newSession(l.id, l.agent) // half a fold is of no use
 		return fmt.Errorf("session %s: %w", l.id, err)
 	}
 	return nil
@@ -274,6 +281,7 @@ func (l *live) policy() (Policy, Settings, error) {
 		Replica: a.cfg.Replica,
 		Limits:  s.Limits,
 		Window:  s.Window,
+		Images:  s.Images,
 		Judge:   judge(a.cfg.Tools),
 	}, s, err
 }

@@ -5,15 +5,24 @@ import (
 	"time"
 
 	"github.com/heddle-bot/heddle/agent/llm"
+	"github.com/heddle-bot/heddle/store"
 )
 
-// An Action is the one thing to do next: Wait, StartTurn, AskModel, Compact, AskPerson, Expire, RunTools,
-// Refuse, Nudge or EndTurn.
+// An Action is the one thing to do next: Wait, Recall, Fetch, StartTurn, AskModel, Compact, AskPerson,
+// Expire, RunTools, Refuse, Nudge or EndTurn.
 type Action interface{ action() }
 
 // The actions.
 type (
-	Wait      struct{}
+	Wait   struct{}
+	Recall struct { // what was said in the thread before
+		Before store.Pos
+		ID     string // the network's, of the message there
+	}
+	Fetch struct { // the files of a message
+		Said  store.Pos
+		Files []File
+	}
 	StartTurn struct{}
 	AskModel  struct{ Left time.Duration } // of the turn's time
 	Compact   struct {
@@ -41,6 +50,8 @@ type (
 )
 
 func (Wait) action()      {}
+func (Recall) action()    {}
+func (Fetch) action()     {}
 func (StartTurn) action() {}
 func (AskModel) action()  {}
 func (Compact) action()   {}
@@ -58,6 +69,9 @@ func (s *Session) Next(p Policy) Action {
 	if t == nil {
 		if s.current() == 0 {
 			return Wait{}
+		}
+		if do := s.missing(false); do != nil && s.stop == nil {
+			return do
 		}
 		return StartTurn{}
 	}

@@ -158,6 +158,47 @@ func TestNextOutsideTurns(t *testing.T) {
 	require.Equal(t, EndTurn{Reason: Cancelled}, early.Next(rules(now)), "a stop may come before the turn has begun")
 }
 
+// What a message brings along is got before the request that takes the message in, and before no other.
+func TestNextGathers(t *testing.T) {
+	files := []File{{Ref: "f1"}}
+	with := UserSaid{By: alice, Text: "look", Files: files}
+	reading := UserSaid{By: alice, Text: "well?", Reply: true}
+	queued := UserSaid{By: bob, Text: "later", Busy: Queue, Files: files}
+	got := func(at store.Pos) Attached {
+		return Attached{Said: at, Files: []Attachment{{Name: "a", Kind: OtherFile}}}
+	}
+	left := func(events int) time.Duration { return 10*time.Minute - time.Duration(events)*time.Second }
+	open := func(events ...any) []any { return append([]any{Opened{Format: Format}}, events...) }
+	turn := func(events ...any) []any { return append(opening[:3:3], events...) }
+	for name, test := range map[string]struct {
+		events []any
+		want   Action
+	}{
+		"files before the turn":                 {open(with), Fetch{2, files}},
+		"once":                                  {open(with, got(2)), StartTurn{}},
+		"one message after the other":           {open(with, with, got(2)), Fetch{3, files}},
+		"a stop comes first":                    {open(with, StopAsked{By: bob}), StartTurn{}},
+		"the thread before, and before files":   {open(UserSaid{Reply: true, Files: files}), Recall{Before: 2}},
+		"whatever came of it":                   {open(reading, Quoted{Before: 2, Detail: "no"}), StartTurn{}},
+		"then the files":                        {open(reading, with, Quoted{Before: 2}), Fetch{3, files}},
+		"not of a session that began elsewhere": {open(say("root"), reading), StartTurn{}},
+		"while it runs, before the request": {turn(reply(1, 3, "", read("1.1.1")), with, ToolStarted{Call: "1.1.1"}, done("1.1.1", OK)),
+			Fetch{5, files}},
+		"and before the first":           {turn(with), Fetch{4, files}},
+		"then it is asked":               {turn(with, got(4)), AskModel{left(3)}},
+		"an answer is no end then":       {turn(with, reply(1, 3, "hello")), Fetch{4, files}},
+		"not for what waits in line":     {turn(queued), AskModel{left(2)}},
+		"but when its turn comes":        {turn(queued, reply(1, 4, "hello"), TurnEnded{Turn: 1, Reason: Completed}), Fetch{4, files}},
+		"a limit needs no files":         {turn(append(again(5, failing), with)...), EndTurn{Reason: NoProgress, Detail: "5 steps in a row brought nothing but errors"}},
+		"of a message that is not there": {open(with, got(2), got(9)), StartTurn{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := fold(t, test.events...)
+			require.Equal(t, test.want, s.Next(rules(s.Last.Time.Add(time.Second))))
+		})
+	}
+}
+
 func TestNextSteps(t *testing.T) {
 	step := func(path string) func(int) []any {
 		return func(i int) []any {

@@ -17,6 +17,10 @@ import (
 // been taken.
 func (a *Agent) Say(ctx context.Context, session, id string, said UserSaid) (Said, error) {
 	said.Text = a.cfg.Redact(said.Text)
+	said.Files = slices.Clone(said.Files)
+	for i := range said.Files {
+		said.Files[i].Name = a.cfg.Redact(said.Files[i].Name)
+	}
 	l, release, err := a.get(ctx, session)
 	if err != nil {
 		return Said{}, err

@@ -13,6 +13,7 @@ type Policy struct {
 	Replica string // that asks; time during which another owned the session does not count
 	Limits  Limits
 	Window  Window // of the model
+	Images  bool   // the model takes images
 	Judge   func(Call) Verdict
 }
 

@@ -18,9 +18,16 @@ func (s *Session) Request() *llm.Request {
 		Messages: slices.Clip(s.history),
 		Tools:    s.prompt.Tools,
 	}
+	shown := s.shown
 	for _, m := range s.next(s.turn != nil) {
-		text, _ := m.told(s.Pos)
-		r.Messages = append(r.Messages, &llm.Message{Role: llm.User, Text: s.masked(text)})
+		told, _ := s.told(m, s.Pos)
+		for _, m := range told {
+			r.Messages = append(r.Messages, m)
+			shown.add(m)
+		}
+	}
+	if shown.over() {
+		r.Messages = bounded(r.Messages)
 	}
 	return r
 }
@@ -28,20 +35,29 @@ func (s *Session) Request() *llm.Request {
 // line returns a message as the model reads it: under its author's name, with the lines after the
 // first indented, so that nobody's text can pass for another's.
 func line(m UserSaid) string {
-	name := strings.Map(func(r rune) rune {
+	return label(m.By.String()) + ": " + indented(m.Text, "  ")
+}
+
+// label returns a name as it may stand before a colon, or in a line of the program's.
+func label(name string) string {
+	return strings.Map(func(r rune) rune {
 		switch {
 		case r == ':':
 			return '꞉'
-		case r < ' ' || r == '\u2028' || r == '\u2029':
+		case r < ' ' || r == '\u0085' || r == '\u2028' || r == '\u2029':
 			return ' '
 		}
 		return r
-	}, m.By.String())
-	return name + ": " + indent.Replace(m.Text)
+	}, name)
 }
 
-// indent moves what stands behind any kind of line break away from the edge.
-var indent = strings.NewReplacer("\r\n", "\n  ", "\r", "\n  ", "\n", "\n  ", "\u2028", "\n  ", "\u2029", "\n  ")
+// indented moves what stands behind any kind of line break away from the edge, behind prefix.
+func indented(text, prefix string) string {
+	return strings.ReplaceAll(lineBreaks.Replace(text), "\n", "\n"+prefix)
+}
+
+// lineBreaks makes every kind of line break, as some read it, the one.
+var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
 // observation returns the result of a call as the model reads it: its source, how it went, and what
 // it brought.

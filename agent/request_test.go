@@ -37,6 +37,9 @@ func told(r *llm.Request) string {
 	var b strings.Builder
 	for _, m := range r.Messages {
 		fmt.Fprintf(&b, "[%s%s] %s\n", m.Role, strings.TrimSuffix(" "+m.CallID, " "), m.Text)
+		for _, i := range m.Images {
+			fmt.Fprintf(&b, "  image %s %s\n", i.Type, i.Name)
+		}
 		for _, c := range m.Calls {
 			fmt.Fprintf(&b, "  call %s %s %s\n", c.ID, c.Name, c.Args)
 		}
@@ -156,7 +159,10 @@ func TestNotes(t *testing.T) {
 		require.NotEmpty(t, note(string(r)))
 	}
 	for _, name := range []string{"new message", "repeat", "no output", "denied", "denied because", "expired",
-		"interrupted", "call stopped", "not started", "turn time up", "changed", "message edited", "message withdrawn"} {
+		"interrupted", "call stopped", "not started", "turn time up", "changed", "earlier", "earlier left out",
+		"earlier ends", "earlier unknown", "quote cut", "quote files", "files", "files unread", "file image",
+		"message edited", "message withdrawn",
+		"file text", "file other", "file none", "file saved", "file not saved", "not sent"} {
 		require.NotEmpty(t, note(name))
 	}
 	require.Panics(t, func() { note("nothing of the kind") })

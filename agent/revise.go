@@ -17,8 +17,10 @@ type message struct {
 	at      store.Pos
 	id      string // the Key of its frame, which is the network's id
 	said    UserSaid
-	changes []change // oldest first
-	note    string   // not empty: this is no message but the word of a change
+	changes []change  // oldest first
+	note    string    // not empty: this is no message but the word of a change
+	quoted  *Quoted   // goes before it
+	files   *Attached // goes behind it
 }
 
 // A change is an Amended or a Withdrawn in its place.
@@ -29,46 +31,50 @@ type change struct {
 	note string
 }
 
-// told returns what a model reads that sees the log up to saw, or "" if that is nothing, and the
-// changes that it has to be told of later.
-func (m *message) told(saw store.Pos) (text string, later []message) {
-	if m.note != "" {
-		return m.note, nil
-	}
-	said, gone := m.said, false
+// seen returns the message as a model reads it that sees the log up to saw, whether it was there then,
+// and the changes of which the model has to be told later.
+func (m *message) seen(saw store.Pos) (said UserSaid, there bool, later []message) {
+	said, there = m.said, true
 	for _, c := range m.changes {
 		if c.at > saw {
 			later = append(later, message{at: c.at, note: c.note})
 			continue
 		}
-		said.Text, gone = c.text, c.gone
+		said.Text, there = c.text, !c.gone
 	}
-	if gone {
-		return "", nil
+	if !there {
+		later = nil
 	}
-	return line(said), later
+	return said, there, later
 }
+
+// waits reports whether this is a message, and there.
+func (m message) waits() bool { return m.note == "" && !m.gone() }
 
 func (m *message) gone() bool {
 	n := len(m.changes)
 	return n > 0 && m.changes[n-1].gone
 }
 
-// hear takes a message in line.
-func (k *talk) hear(at store.Pos, id string, said UserSaid) {
-	k.waiting = append(k.waiting, message{at: at, id: id, said: said})
-	if id == "" {
+// hear takes a message in line. The first of all may be one inside an existing thread.
+func (k *talk) hear(m message) {
+	if !k.heard && m.said.Reply {
+		k.first = &m
+	}
+	k.heard = true
+	k.waiting = append(k.waiting, m)
+	if m.id == "" {
 		return
 	}
 	if k.known == nil {
 		k.known = map[string]UserSaid{}
 	}
-	k.known[id] = said
+	k.known[m.id] = m.said
 }
 
 // begins reports whether a message waits that is to begin a turn.
 func (k *talk) begins() bool {
-	return slices.ContainsFunc(k.waiting, func(m message) bool { return m.note == "" && !m.gone() })
+	return slices.ContainsFunc(k.waiting, message.waits)
 }
 
 // next returns the messages that a request made now would take in, beside the history. While a turn
@@ -92,16 +98,19 @@ func (k *talk) take(saw store.Pos, running bool) (ids []string) {
 			rest = append(rest, m)
 			continue
 		}
-		text, later := m.told(saw)
-		if text != "" {
-			k.tell(text)
+		told, later := k.told(m, saw)
+		for _, m := range told {
+			k.add(m)
 		}
-		if text != "" && m.id != "" {
+		if len(told) > 0 && m.id != "" {
 			ids = append(ids, m.id)
 		}
 		rest = append(rest, later...)
 	}
 	k.waiting = rest
+	if k.shown.over() {
+		k.rewrite(bounded(k.history))
+	}
 	return ids
 }
 
@@ -137,7 +146,7 @@ func (k *talk) change(of string, c change) {
 
 // forget begins the conversation anew. What is in line stays there.
 func (k *talk) forget() {
-	k.history, k.size = nil, 0
+	k.history, k.size, k.shown = nil, 0, tally{}
 	k.waiting = slices.DeleteFunc(k.waiting, func(m message) bool { return m.note != "" })
 	known := map[string]UserSaid{}
 	for _, m := range k.waiting {

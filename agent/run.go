@@ -185,9 +185,27 @@ func (w runner) results(ctx context.Context, jobs []*job) []any {
 		if len(f.Text) > limit {
 			f.Text, f.Artefact = w.shorten(ctx, f.Text, limit)
 		}
+		if status == OK && j.result.Send != nil {
+			w.send(ctx, &f, j.result.Send)
+		}
 		events = append(events, f)
 	}
 	return events
+}
+
+// send keeps a file for the thread. What cannot be kept is not sent, and the call has failed.
+func (w runner) send(ctx context.Context, f *ToolFinished, file *tools.File) {
+	err := errors.New("nothing is kept here")
+	var name string
+	if w.cfg.Artefacts != nil {
+		name, err = w.cfg.Artefacts.PutArtefact(context.WithoutCancel(ctx), file.Content)
+	}
+	if err != nil {
+		w.cfg.Logger.Error("file for the thread not kept", "session", w.l.id, "err", err)
+		f.Status, f.Text, f.Note = Failed, note("not sent"), ""
+		return
+	}
+	f.Sent = &Sent{Name: w.cfg.Redact(file.Name), Artefact: name, Size: int64(len(file.Content))}
 }
 
 // outcome returns how the call went, and what the model is told.

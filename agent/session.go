@@ -28,10 +28,15 @@ type Session struct {
 type talk struct {
 	history []*llm.Message      // what the model has been told, and said
 	size    int                 // of history, in bytes
+	shown   tally               // images in history
 	waiting []message           // said by people, not yet taken in
 	wish    *CompactAsked       // to have history summed up
 	known   map[string]UserSaid // what people have said and not withdrawn, as it is now, by message.id
+	heard   bool                // something was said
+	first   *message            // that was said, if it was inside an existing thread
+	quoted  bool                // what was said before first is known, or why it is not
 	mask    func(string) string // of secrets in what the model is told: a log may be older than a secret; nil is none
+	load    load                // of images
 }
 
 func (k *talk) masked(s string) string {
@@ -178,10 +183,16 @@ func (m *memory) remember(f *ToolFinished) {
 			m.seen[path] = digest
 		}
 	}
-	if f.Artefact != "" {
-		if m.artefacts == nil {
-			m.artefacts = map[string]bool{}
-		}
-		m.artefacts[f.Artefact] = true
+	m.own(f.Artefact)
+}
+
+// own lets calls of this session read the artefact.
+func (m *memory) own(artefact string) {
+	if artefact == "" {
+		return
 	}
+	if m.artefacts == nil {
+		m.artefacts = map[string]bool{}
+	}
+	m.artefacts[artefact] = true
 }

@@ -151,7 +151,7 @@ func (w *worker) once() (more bool, err error) {
 		l.retry = time.Time{}
 		return true, nil
 	}
-	if fault != nil && !begin {
+	if fault != nil && l.s.turn != nil {
 		return true, w.end(EndTurn{Reason: Broken, Detail: fault.Error()})
 	}
 	ctx, cancel := context.WithCancelCause(w.soft)
@@ -164,6 +164,10 @@ func (w *worker) once() (more bool, err error) {
 			return true, nil
 		}
 		return true, w.begin(settings, fault)
+	case Recall:
+		return true, gatherer{w, settings}.recall(ctx, do)
+	case Fetch:
+		return true, gatherer{w, settings}.fetch(ctx, do)
 	case AskModel:
 		return true, w.ask(ctx, do, settings)
 	case Compact:
