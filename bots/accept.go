@@ -55,13 +55,19 @@ func (b *Bot) said(ctx context.Context, m Said) error {
 	case (m.Mention || stop) && isCommand(text) && len(m.Files) == 0:
 		c, _ := parseCommand(text)
 		return b.obey(ctx, order{command: c, id: m.ID, at: m.Thread, by: m.By, quiet: !m.Mention})
-	case text == "":
+	case text == "" && len(m.Files) == 0:
 		if m.Mention {
 			b.teller.say(m.Thread, Message{Key: "help/" + m.ID, Class: Notice, Text: help})
 		}
 		return nil
 	}
-	_, err = b.cfg.Agent.Say(ctx, session, m.ID, agent.UserSaid{By: user(m.By), Text: m.Text, Busy: c.Busy})
+	_, err = b.cfg.Agent.Say(ctx, session, m.ID, agent.UserSaid{
+		By:    user(m.By),
+		Text:  m.Text,
+		Busy:  c.Busy,
+		Reply: m.Reply,
+		Files: attached(m.Files),
+	})
 	if err != nil {
 		b.teller.tell(m.Thread, m.By, m.ID, notTaken)
 		return fmt.Errorf("taking in message %s: %w", m.ID, err)

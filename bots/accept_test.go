@@ -89,7 +89,7 @@ func TestGate(t *testing.T) {
 					require.Empty(t, got)
 					return
 				}
-				require.Equal(t, []agent.UserSaid{{By: agent.User{ID: "UANN", Name: "Ann"}, Text: "do it", Busy: c.channel.Busy}}, got)
+				require.Equal(t, []agent.UserSaid{{By: agent.User{ID: "UANN", Name: "Ann"}, Text: "do it", Busy: c.channel.Busy, Reply: c.where}}, got)
 			})
 		})
 	}

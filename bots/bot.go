@@ -21,9 +21,12 @@ type Config struct {
 	// Channel returns what the configuration says of a thread's channel. It must be quick. nil is
 	// the zero Channel everywhere.
 	Channel func(Thread) Channel
-	Tools   []Tool              // that the agent has, to be told of
-	Redact  func(string) string // masks secrets in all that goes out; nil changes nothing
-	Logger  *slog.Logger        // nil logs nothing
+	Tools   []Tool // that the agent has, to be told of
+	// Artefact returns the content of a file that a call sends, by the name of its artefact. nil: none
+	// can be sent.
+	Artefact func(ctx context.Context, name string) ([]byte, error)
+	Redact   func(string) string // masks secrets in all that goes out; nil changes nothing
+	Logger   *slog.Logger        // nil logs nothing
 }
 
 // A Channel is what the configuration says of one channel.

@@ -17,7 +17,6 @@ import (
 	"github.com/heddle-bot/heddle/agent/llm/llmtest"
 	"github.com/heddle-bot/heddle/bots"
 	"github.com/heddle-bot/heddle/bots/botstest"
-	"github.com/heddle-bot/heddle/store"
 	"github.com/heddle-bot/heddle/store/storetest"
 	"github.com/heddle-bot/heddle/tools"
 )
@@ -26,7 +25,7 @@ import (
 type office struct {
 	t      *testing.T
 	chat   *botstest.Chat
-	log    store.Log
+	log    *diary
 	dir    string
 	model  *llmtest.Model
 	acted  atomic.Int32
@@ -42,7 +41,7 @@ type office struct {
 func converse(t *testing.T, f func(o *office), replies ...llmtest.Reply) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		o := &office{t: t, chat: &botstest.Chat{}, log: storetest.NewMemory(), dir: t.TempDir(), model: llmtest.NewModel(replies...)}
+		o := &office{t: t, chat: &botstest.Chat{}, log: &diary{Log: storetest.NewMemory()}, dir: t.TempDir(), model: llmtest.NewModel(replies...)}
 		o.where = bots.Channel{Model: "m", Models: []string{"m", "slow"}}
 		o.start()
 		defer func() { o.stop() }()
@@ -53,10 +52,11 @@ func converse(t *testing.T, f func(o *office), replies ...llmtest.Reply) {
 // start starts the program as main does.
 func (o *office) start() {
 	o.starts++
-	registry, err := tools.NewRegistry(o.tools()...)
+	registry, err := tools.NewRegistry(append(o.tools(), o.sender())...)
 	require.NoError(o.t, err)
 	o.agent, err = agent.New(agent.Config{
 		Log: o.log, Tools: registry, Replica: fmt.Sprint("r", o.starts), Audience: true,
+		Artefacts: o.log, Sources: bots.Sources(o.chat), Redact: o.log.redact,
 		Settings: func(string) (agent.Settings, error) {
 			return agent.Settings{Workspace: "w", Dir: o.dir, Model: o.model, ModelName: "m", Approvers: []string{bob.ID},
 				Models: map[string]agent.Choice{"m": {Model: o.model}, "slow": {Model: o.model, ID: "slow-1"}},
@@ -65,10 +65,10 @@ func (o *office) start() {
 	})
 	require.NoError(o.t, err)
 	stopBot := run(o.t, bots.Config{
-		Platform: o.chat, Agent: o.agent, Log: o.log,
+		Platform: o.chat, Agent: o.agent, Log: o.log, Artefact: o.log.Artefact,
+		Redact:  func(s string) string { return strings.ReplaceAll(o.log.redact(s), "hunter2", "[password]") },
 		Channel: func(bots.Thread) bots.Channel { return o.where },
 		Tools:   []bots.Tool{{Name: "look"}, {Name: "read"}, {Name: "shell", Asks: true}},
-		Redact:  func(s string) string { return strings.ReplaceAll(s, "hunter2", "[password]") },
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

@@ -61,7 +61,10 @@ func (p *painter) post(ctx context.Context, m wanted, now time.Time) time.Time {
 			return s.wait(0) // the next start posts it
 		}
 		long, cancel := outlive(ctx)
-		id, err := p.bot.cfg.Platform.Post(long, p.at, m.Message)
+		id, err := MessageID(""), p.upload(long, &m)
+		if err == nil {
+			id, err = p.bot.cfg.Platform.Post(long, p.at, m.Message)
+		}
 		cancel()
 		if err != nil {
 			return p.refused(ctx, m, s, err)

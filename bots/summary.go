@@ -162,6 +162,8 @@ func deed(tool string) (verb, noun string) {
 		return "searched", "time"
 	case "shell":
 		return "ran", "command"
+	case "send_file":
+		return "sent", "file"
 	}
 	return "used " + tool, "time"
 }

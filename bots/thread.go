@@ -19,6 +19,7 @@ type state struct {
 	started int     // turns so far
 	turns   []*turn // that are not painted, oldest first; only the last may be running
 	waiting []*said // that no turn has taken yet
+	unread  []mark  // of files that came with those, while no turn ran
 	posted  map[string]MessageID
 	failed  map[string]string // details of PostFailed
 }
@@ -38,13 +39,16 @@ type turn struct {
 	ended    *agent.TurnEnded
 }
 
-// A mark is a card, something said while the turn ran, or a summing up.
+// A mark is a card, something said while the turn ran, a summing up, files that could not be taken in,
+// or a file that is sent.
 type mark struct {
 	card   *card
 	said   *said     // the first of what was said in a row
 	row    []*said   // all of it, without what was deleted
 	summed store.Pos // where what came before was summed up
-	at     time.Time // of summed
+	unread *agent.Attached
+	mailed *mailing
+	at     time.Time // of summed and unread
 }
 
 // newest returns the last of what was said in a row, or nil.
@@ -145,9 +149,12 @@ func (s *state) event(at store.Entry, v any) {
 			t.since, t.asked = s.waiting[0].at, s.waiting[0]
 		}
 		s.take(e.Saw, false)
+		t.marks, s.unread = s.unread, nil
 		s.turns, s.started = append(s.turns, t), e.Turn
 	case *agent.Withdrawn:
 		s.withdraw(at.Pos, e)
+	case *agent.Attached:
+		s.attached(at, e)
 	case *Posted:
 		if s.posted == nil {
 			s.posted = map[string]MessageID{}
@@ -200,6 +207,9 @@ func (s *state) progress(t *turn, at store.Entry, v any) {
 		if c := t.call(e.Call); c != nil {
 			c.result = e
 			t.close(c.card(), at.Time)
+			if e.Sent != nil {
+				t.marks = append(t.marks, mark{mailed: &mailing{c, at.Time}})
+			}
 		}
 	case *agent.Compacted:
 		if e.Summary != "" && !t.chore {
@@ -212,6 +222,19 @@ func (s *state) progress(t *turn, at store.Entry, v any) {
 		if e.Reason == agent.Cancelled || e.Reason == agent.TakenBack {
 			s.drop(t.stopping)
 		}
+	}
+}
+
+// attached notes files that could not be taken in, or not saved.
+func (s *state) attached(at store.Entry, e *agent.Attached) {
+	if !slices.ContainsFunc(e.Files, missed) {
+		return
+	}
+	m := mark{unread: e, at: at.Time}
+	if t := s.running(); t != nil {
+		t.marks = append(t.marks, m)
+	} else {
+		s.unread = append(s.unread, m)
 	}
 }
 
@@ -289,7 +312,7 @@ func (s *state) coming() *turn {
 	if s.running() != nil || len(s.waiting) == 0 {
 		return nil
 	}
-	return &turn{n: s.started + 1, since: s.waiting[0].at, asked: s.waiting[0]}
+	return &turn{n: s.started + 1, since: s.waiting[0].at, asked: s.waiting[0], marks: s.unread}
 }
 
 // busy reports whether something is being done that is not waiting for a person.
@@ -369,7 +392,7 @@ func (t *turn) worked(now time.Time) time.Duration {
 }
 
 // A message's key begins with the number of its turn: "3/progress", "3/card/3.1.2/1", "3/said/17",
-// "3/answer/0". Keys are in logs and in the networks' messages.
+// "3/unread/17", "3/file/3.1.2", "3/answer/0". Keys are in logs and in the networks' messages.
 func key(t *turn, rest string) string { return strconv.Itoa(t.n) + "/" + rest }
 
 func turnOf(key string) int {

@@ -17,6 +17,9 @@ type wanted struct {
 	lost  string    // told, as Markdown with %s for the reason, if the network refuses it for good; empty is nothing
 	last  bool      // it is posted after everything else that waits to be
 	spare bool      // it is not worth posting now, but if it may have been posted it is to be brought up to date
+
+	artefact string // of the file that is its Upload; empty is none
+	file     string // the name of that
 }
 
 // A look is what the view depends on beside the session.
@@ -61,7 +64,12 @@ func (l look) turn(s *state, t *turn, live agent.Live) []wanted {
 		switch {
 		case m.card != nil:
 			l.approval(s, t, m.card, add)
-		case m.said == nil:
+		case m.mailed != nil:
+			add("file/"+m.mailed.call.ID, mailed(l, m.mailed))
+		case m.unread != nil:
+			notice := Message{Class: Notice, Text: unread(l, m.unread)}
+			add(fmt.Sprintf("unread/%d", m.unread.Said), wanted{Message: notice, cause: m.at, once: true})
+		case m.summed != 0:
 			notice := Message{Class: Notice, Text: l.md(summedUp)}
 			add(fmt.Sprintf("summed/%d", m.summed), wanted{Message: notice, cause: m.at, once: true})
 		default:
@@ -139,6 +147,7 @@ const (
 		"Nobody can answer, so say “stop” to end this. Please tell whoever runs me."
 	lostPart = "I need an approval here, but the network refuses to show a part of what I would do (%s). " +
 		"Nobody can approve what is not shown; it can only be denied. Please tell whoever runs me."
+	lostFile   = "I have a file for you that could not be posted here (%s). Please tell whoever runs me."
 	lostAnswer = "Part of my answer could not be posted here: the network refuses it (%s). Please tell whoever runs me."
 )
 

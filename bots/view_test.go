@@ -117,6 +117,9 @@ func dump(m wanted) string {
 	if m.Upload != nil {
 		fmt.Fprintf(&b, "    (file %s of %d bytes)\n", m.Upload.Name, len(m.Upload.Content))
 	}
+	if m.artefact != "" {
+		fmt.Fprintf(&b, "    (file %s: artefact %s)\n", m.file, m.artefact)
+	}
 	for _, button := range m.Buttons {
 		fmt.Fprintf(&b, "    (%s: %s %q", button.Label, button.Action, button.Value)
 		if button.Ask != "" {

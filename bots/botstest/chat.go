@@ -25,6 +25,8 @@ type Chat struct {
 	// the Chat is used and may be called concurrently.
 	Fault func(Op) Fault
 
+	Archive Archive
+
 	mu       sync.Mutex
 	last     int // number of the latest message, click or event
 	messages []*message
@@ -74,6 +76,8 @@ func (c *Chat) Info() bots.Info {
 		MaxText:   maxText,
 		MaxCode:   maxCode,
 		Mention:   func(id string) string { return "@" + id },
+		Fetch:     c.Archive.fetch,
+		Earlier:   c.Archive.earlier,
 
 		Working:    c.working,
 		WorkingFor: time.Minute,

@@ -25,6 +25,7 @@ func (c *Chat) Say(s bots.Said) bots.Said {
 	if !s.Reply {
 		s.Thread = bots.Thread{Platform: Name, Workspace: "W", Channel: "general", ID: s.ID}
 	}
+	c.Archive.add(s)
 	c.queue.put(s)
 	return s
 }
