@@ -73,6 +73,7 @@ type Choice struct {
 	Model  llm.Model
 	ID     string // as in Settings.ModelID
 	Window Window
+	Images bool // as in Settings
 }
 
 // with returns s with the model of that name, which somebody has chosen; empty is the channel's.
@@ -84,7 +85,7 @@ func (s Settings) with(model string) (Settings, error) {
 	if !ok {
 		return s, fmt.Errorf("the model %s, which was chosen for this thread, is not configured any more: choose another with \"model NAME\"", model)
 	}
-	s.ModelName, s.Model, s.ModelID, s.Window = model, c.Model, c.ID, c.Window
+	s.ModelName, s.Model, s.ModelID, s.Window, s.Images = model, c.Model, c.ID, c.Window, c.Images
 	return s, nil
 }
 

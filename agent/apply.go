@@ -129,7 +129,7 @@ func (s *Session) start(f store.Frame, e *TurnStarted) error {
 	if s.turn != nil || e.Turn != s.turns+1 {
 		return errPlace
 	}
-	only := s.wish != nil && !s.begins()
+	only := s.wish != nil && !begins(s.waiting)
 	asked := s.take(e.Saw, false)
 	s.turns = e.Turn
 	s.turn = &turn{TurnStarted: *e, asked: asked, model: s.files.model, clock: clock{mark: f.Time}, sum: sum{only: only}}

@@ -49,7 +49,7 @@ func (m *memory) attach(e *Attached) {
 
 // missing returns what has to be done before the messages are taken in that a request made now would
 // take in, or nil.
-func (k *talk) missing(running bool) Action {
+func missing(k *talk, running bool) Action {
 	next := k.next(running)
 	if slices.ContainsFunc(next, message.waits) && k.first != nil && !k.quoted {
 		return Recall{k.first.at, k.first.id}
@@ -80,15 +80,14 @@ func (k *talk) told(m message, saw store.Pos) (all []*llm.Message, later []messa
 	if m.files != nil {
 		for _, a := range m.files.Files {
 			if a.Kind == ImageFile {
-				out.Images = append(out.Images, k.image(a))
+				out.Images = append(out.Images, k.load.image(a))
 			}
 		}
 	}
 	return append(all, out), later
 }
 
-func (k *talk) image(a Attachment) llm.Image {
-	load := k.load
+func (load load) image(a Attachment) llm.Image {
 	return llm.Image{Name: a.Artefact, Type: a.Type, Size: a.Size, Data: func() ([]byte, error) {
 		if load == nil {
 			return nil, fmt.Errorf("image %s: this session has no artefacts", a.Artefact)

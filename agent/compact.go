@@ -187,7 +187,7 @@ func (t *turn) sumUp(k *talk, v any) error {
 // ask says what to do when the model is to be asked: first to get all that the request is to hold, and
 // to make room if there is too little.
 func (s *Session) ask(p Policy, left time.Duration) Action {
-	if do := s.missing(true); do != nil {
+	if do := missing(&s.talk, true); do != nil {
 		return do
 	}
 	t := s.turn

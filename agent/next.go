@@ -70,7 +70,7 @@ func (s *Session) Next(p Policy) Action {
 		if s.current() == 0 {
 			return Wait{}
 		}
-		if do := s.missing(false); do != nil && s.stop == nil {
+		if do := missing(&s.talk, false); do != nil && s.stop == nil {
 			return do
 		}
 		return StartTurn{}

@@ -73,8 +73,8 @@ func (k *talk) hear(m message) {
 }
 
 // begins reports whether a message waits that is to begin a turn.
-func (k *talk) begins() bool {
-	return slices.ContainsFunc(k.waiting, message.waits)
+func begins(waiting []message) bool {
+	return slices.ContainsFunc(waiting, message.waits)
 }
 
 // next returns the messages that a request made now would take in, beside the history. While a turn

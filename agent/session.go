@@ -117,7 +117,7 @@ func (s *Session) current() int {
 	switch {
 	case s.turn != nil:
 		return s.turn.Turn
-	case s.begins(), s.wish != nil, s.stop != nil:
+	case begins(s.waiting), s.wish != nil, s.stop != nil:
 		return s.turns + 1
 	}
 	return 0

@@ -9,7 +9,7 @@
 //
 // What people are told is in words.go, how a thread looks in view.go, card.go and summary.go; the
 // goldens in testdata/view show the result. Who and what is let in is accept.go, what is a command
-// command.go. The JSON of the receipts in receipt.go, the keys in thread.go and the strings of Action
+// command.go. The JSON of the receipts and the keys in receipt.go and the strings of Action
 // are for ever.
 package bots
 

@@ -3,6 +3,7 @@ package bots
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/heddle-bot/heddle/agent"
@@ -75,4 +76,14 @@ func decode(e store.Event) (any, error) {
 		return nil, fmt.Errorf("event %s: %w", e.Kind, err)
 	}
 	return v, nil
+}
+
+// A message's key begins with the number of its turn: "3/progress", "3/card/3.1.2/1", "3/said/17",
+// "3/unread/17", "3/file/3.1.2", "3/answer/0". Keys are in logs and in the networks' messages.
+func key(t *turn, rest string) string { return strconv.Itoa(t.n) + "/" + rest }
+
+func turnOf(key string) int {
+	n, _, _ := strings.Cut(key, "/")
+	i, _ := strconv.Atoi(n) // keys are ours
+	return i
 }

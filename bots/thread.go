@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/heddle-bot/heddle/agent"
@@ -389,14 +387,4 @@ func (t *turn) worked(now time.Time) time.Duration {
 		return 0
 	}
 	return max(0, now.Sub(t.from)-t.waited)
-}
-
-// A message's key begins with the number of its turn: "3/progress", "3/card/3.1.2/1", "3/said/17",
-// "3/unread/17", "3/file/3.1.2", "3/answer/0". Keys are in logs and in the networks' messages.
-func key(t *turn, rest string) string { return strconv.Itoa(t.n) + "/" + rest }
-
-func turnOf(key string) int {
-	n, _, _ := strings.Cut(key, "/")
-	i, _ := strconv.Atoi(n) // keys are ours
-	return i
 }

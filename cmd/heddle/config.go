@@ -69,6 +69,7 @@ type Model struct {
 	ContextWindow   int      `toml:"context_window"`    // tokens; 0 is unknown
 	MaxOutputTokens int      `toml:"max_output_tokens"` // of one reply; 0 leaves it to the server
 	Temperature     *float64 `toml:"temperature"`       // 0 to 2; left out: the server's own
+	Images          bool     `toml:"images"`            // it takes images: those that people attach are shown to it
 	Tools           string   `toml:"tools"`             // "native", or "text" for models without tool calling
 }
 

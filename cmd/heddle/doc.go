@@ -25,8 +25,9 @@ receipts, in the log too.
  2. Bot.accept drops what is not for the bot, and Agent.Say appends the message under the id that
     Slack gave it. A second delivery finds the id and changes nothing.
  3. Only then is the event acknowledged. A crash before: Slack sends it again. After: the log has it.
- 4. A worker folds the log. Next says AskModel: agent/request.go makes the request from the session
-    alone, and agent/llm/openai streams the answer.
+ 4. A worker folds the log. Files that came with the message, and what was said in its thread before the
+    bot was asked, are fetched now and become events (agent/gather.go). Next says AskModel:
+    agent/request.go makes the request from the session alone, and agent/llm/openai streams the answer.
  5. The answer asks for tools. Package tools checks the calls; those that only look run together, one
     that acts waits for a person. Before it runs, what it would do is compared with what the person saw.
  6. An answer without calls ends the turn. The bot posts it and leaves a receipt in the log.

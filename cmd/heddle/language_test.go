@@ -241,6 +241,9 @@ func conversation(r *llmtest.Request) string {
 	var lines []string
 	for _, m := range r.Messages {
 		lines = append(lines, fmt.Sprintf("%s: %s", m.Role, m.Text))
+		for _, i := range m.Images {
+			lines = append(lines, fmt.Sprintf("  with an image, %s, %d bytes", i.Type, i.Size))
+		}
 		for _, c := range m.Calls {
 			lines = append(lines, fmt.Sprintf("  calls %s %s", c.Name, c.Args))
 		}

@@ -60,16 +60,16 @@ func (p program) serve(ctx context.Context, cfg *Config, s secrets, r *redact.Re
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
 	sv := service{cfg, s, r, log, st, registry}
-	a, err := sv.agent()
-	if err != nil {
-		return err
-	}
 	network, err := slack.New(slack.Config{
 		BotToken: s.slackBot,
 		AppToken: s.slackApp,
 		APIURL:   cfg.Slack.APIURL,
 		Logger:   log,
 	})
+	if err != nil {
+		return err
+	}
+	a, err := sv.agent(network)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func openStore(path string) (*bolt.Store, error) {
 	return st, nil
 }
 
-func (sv service) agent() (*agent.Agent, error) {
+func (sv service) agent(p bots.Platform) (*agent.Agent, error) {
 	for name, w := range sv.cfg.Workspaces {
 		if info, err := os.Stat(w.Path); err != nil || !info.IsDir() {
 			sv.log.Warn("workspace is not a directory, its sessions fail", "workspace", name, "path", w.Path)
@@ -140,6 +140,7 @@ func (sv service) agent() (*agent.Agent, error) {
 		Grace:     toolGrace,
 		Redact:    sv.redact.String,
 		Logger:    sv.log,
+		Sources:   bots.Sources(p),
 	})
 }
 
@@ -154,6 +155,7 @@ func (sv service) bot(p bots.Platform, a *agent.Agent) (*bots.Bot, error) {
 		Log:      sv.store,
 		Channel:  sv.cfg.chat,
 		Tools:    names,
+		Artefact: sv.store.Artefact,
 		Redact:   sv.redact.String,
 		Logger:   sv.log,
 	})

@@ -28,6 +28,7 @@ func (c *Config) models(s secrets, log *slog.Logger) (map[string]llm.Model, erro
 			API:             m.API,
 			MaxOutputTokens: m.MaxOutputTokens,
 			Temperature:     m.Temperature,
+			Images:          m.Images,
 			Logger:          log,
 		})
 		if err != nil {
@@ -55,7 +56,7 @@ func (c *Config) settings(models map[string]llm.Model) func(session string) (age
 	hidden := []string{filepath.Dir(c.Store.Path)}
 	choices := map[string]agent.Choice{}
 	for name, m := range c.Models {
-		choices[name] = agent.Choice{Model: models[name], ID: m.Model, Window: agent.Window(m.ContextWindow)}
+		choices[name] = agent.Choice{Model: models[name], ID: m.Model, Window: agent.Window(m.ContextWindow), Images: m.Images}
 	}
 	return func(session string) (agent.Settings, error) {
 		id := session[:max(0, strings.LastIndexByte(session, '/'))]
@@ -74,6 +75,7 @@ func (c *Config) settings(models map[string]llm.Model) func(session string) (age
 			Approvers: ch.Approvers,
 			Models:    choices,
 			Window:    model.Window,
+			Images:    model.Images,
 			Limits: agent.Limits{
 				Steps:    ch.Steps,
 				Time:     time.Duration(c.Limits.TurnTime),

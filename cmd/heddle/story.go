@@ -19,7 +19,11 @@ func story(e store.Event) (string, error) {
 	case *agent.Opened:
 		return fmt.Sprintf("session opened in workspace %s (%s)", v.Workspace, v.Dir), nil
 	case *agent.UserSaid:
-		return fmt.Sprintf("%s: %s", v.By, v.Text), nil
+		return userSaid(v), nil
+	case *agent.Quoted:
+		return quoted(v), nil
+	case *agent.Attached:
+		return attached(v), nil
 	case *agent.Amended:
 		return fmt.Sprintf("%s changes message %s: %s", v.By, v.Of, v.Text), nil
 	case *agent.Withdrawn:
@@ -52,6 +56,48 @@ func story(e store.Event) (string, error) {
 	return "", nil
 }
 
+func userSaid(v *agent.UserSaid) string {
+	s := fmt.Sprintf("%s: %s", v.By, v.Text)
+	for _, f := range v.Files {
+		s += fmt.Sprintf("\nwith the file %q", f.Name)
+	}
+	return s
+}
+
+func quoted(v *agent.Quoted) string {
+	if v.Detail != "" {
+		return "what was said in the thread before could not be read: " + v.Detail
+	}
+	lines := []string{fmt.Sprintf("the thread before, %d messages:", len(v.Said))}
+	for i, q := range v.Said {
+		if i == 1 && v.Left {
+			lines = append(lines, "(some are left out)")
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s", q.By, q.Text))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func attached(v *agent.Attached) string {
+	var lines []string
+	for _, a := range v.Files {
+		s := fmt.Sprintf("file %q: ", a.Name)
+		if a.Kind == agent.NoFile {
+			lines = append(lines, s+"not taken in, "+a.Detail)
+			continue
+		}
+		s += fmt.Sprintf("%s, %d bytes", a.Type, a.Size)
+		if a.Path != "" {
+			s += ", saved as " + a.Path
+		}
+		if a.Artefact != "" {
+			s += ", kept as artefact " + a.Artefact
+		}
+		lines = append(lines, s)
+	}
+	return strings.Join(lines, "\n")
+}
+
 func modelSaid(v *agent.ModelSaid) string {
 	lines := []string{"model: " + v.Text}
 	if v.Partial {
@@ -82,6 +128,9 @@ func finished(v *agent.ToolFinished) string {
 	}
 	if v.Artefact != "" {
 		s += ", all of it is artefact " + v.Artefact
+	}
+	if v.Sent != nil {
+		s += fmt.Sprintf(", sends the file %q, artefact %s", v.Sent.Name, v.Sent.Artefact)
 	}
 	return s + "\n" + v.Text
 }
