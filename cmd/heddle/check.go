@@ -5,27 +5,32 @@ import (
 	"maps"
 	"net"
 	"net/url"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/heddle-bot/heddle/agent"
-	"github.com/heddle-bot/heddle/bots"
 )
 
-// A checker collects what is wrong with a configuration. Each problem names the key and says what
-// to do.
-type checker struct{ problems []string }
+// A checker collects what is wrong with a configuration. Each problem names the key and its place, and
+// says what to do.
+type checker struct {
+	written  *survey
+	problems []string
+}
 
 func (k *checker) add(key, format string, args ...any) {
-	k.problems = append(k.problems, key+": "+fmt.Sprintf(format, args...))
+	k.problems = append(k.problems, k.written.where(key)+": "+key+": "+fmt.Sprintf(format, args...))
 }
 
 // check returns what is wrong with the filled-in configuration, as far as that can be told without
-// looking at the world; doctor does that.
-func (c *Config) check() []string {
-	var k checker
-	if _, _, err := net.SplitHostPort(c.HTTP.Addr); err != nil {
-		k.add("http.addr", "%q is not host:port: write \"127.0.0.1:8787\"", c.HTTP.Addr)
+// looking at more of the world than where links lead; doctor does that.
+func (c *Config) check(written *survey) []string {
+	k := checker{written: written}
+	k.store(c)
+	if c.HTTP.Addr != "" {
+		if _, _, err := net.SplitHostPort(c.HTTP.Addr); err != nil {
+			k.add("http.addr", "%q is not host:port: write \"127.0.0.1:8787\", or \"\" for no health checks", c.HTTP.Addr)
+		}
 	}
 	k.limits(c.Limits)
 	k.slack(c.Slack)
@@ -33,14 +38,14 @@ func (c *Config) check() []string {
 		k.add("models", "there is no model: add a table [models.main] with base_url and model")
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Models)) {
-		k.model("models."+name, c.Models[name])
+		k.model(keyName("models", name), c.Models[name])
 	}
 	if len(c.Workspaces) == 0 {
 		k.add("workspaces", "there is no workspace: add a table [workspaces.main] with the path of a directory")
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Workspaces)) {
 		if c.Workspaces[name].Path == "" {
-			k.add("workspaces."+name+".path", "is missing: write the path of a directory")
+			k.add(keyName("workspaces", name, "path"), "is missing: write the path of a directory")
 		}
 	}
 	if len(c.Channels) == 0 {
@@ -50,6 +55,44 @@ func (c *Config) check() []string {
 		k.channel(name, c.Channels[name], c)
 	}
 	return k.problems
+}
+
+// store makes sure that the tools can work: they are kept out of the log's directory.
+func (k *checker) store(c *Config) {
+	if c.Store.Path == "" {
+		k.add("store.path", "is empty: write the path of a file, or leave it out for the default")
+		return
+	}
+	dir := resolved(filepath.Dir(c.Store.Path))
+	for _, name := range slices.Sorted(maps.Keys(c.Workspaces)) {
+		path := c.Workspaces[name].Path
+		if path == "" {
+			continue
+		}
+		if within(dir, resolved(path)) {
+			k.add("store.path", "no tool may reach into the directory of the log, %s, and it is or holds that of workspaces.%s: give the log a directory of its own, like \"state/heddle.db\"; that may lie in the workspace", dir, name)
+		}
+	}
+}
+
+// resolved returns an absolute path without symbolic links, as far as it is there.
+func resolved(path string) string {
+	real := string(filepath.Separator)
+	parts := strings.Split(filepath.Clean(path), real)
+	for i, p := range parts {
+		next, err := filepath.EvalSymlinks(filepath.Join(real, p))
+		if err != nil {
+			return filepath.Join(real, filepath.Join(parts[i:]...))
+		}
+		real = next
+	}
+	return real
+}
+
+// within reports whether path is dir or in it.
+func within(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 func (k *checker) limits(l Limits) {
@@ -64,14 +107,14 @@ func (k *checker) limits(l Limits) {
 		{"concurrent_turns", int64(l.ConcurrentTurns)},
 		{"approval_time", int64(l.ApprovalTime)},
 	} {
-		if v.n < 0 {
-			k.add("limits."+v.key, "must not be negative; leave it out for the default")
+		if v.n <= 0 {
+			k.add("limits."+v.key, "must be more than 0: nothing could be done; leave it out for the default")
 		}
 	}
 	if l.ToolOutput < minOutput {
 		k.add("limits.tool_output", "%d bytes are too few to be of use: write at least %d", l.ToolOutput, minOutput)
 	}
-	if l.Steps > l.HardSteps {
+	if l.HardSteps > 0 && l.Steps > l.HardSteps {
 		k.add("limits.steps", "%d is more than limits.hard_steps (%d): lower the one or raise the other", l.Steps, l.HardSteps)
 	}
 }
@@ -87,7 +130,13 @@ func (k *checker) slack(s Slack) {
 	}
 	k.url("slack.api_url", s.APIURL)
 	k.oneSource("slack.bot_token", s.BotTokenEnv, s.BotTokenFile)
+	if s.BotTokenEnv == "" && s.BotTokenFile == "" {
+		k.add("slack.bot_token_env", noSource)
+	}
 	k.oneSource("slack.app_token", s.AppTokenEnv, s.AppTokenFile)
+	if s.AppTokenEnv == "" && s.AppTokenFile == "" {
+		k.add("slack.app_token_env", noSource)
+	}
 	k.oneSource("slack.signing_secret", s.SigningSecretEnv, s.SigningSecretFile)
 }
 
@@ -110,40 +159,11 @@ func (k *checker) model(key string, m Model) {
 	}
 }
 
-func (k *checker) channel(name string, ch Channel, c *Config) {
-	key := "channels." + name
-	if name != "default" {
-		key = fmt.Sprintf("channels.%q", name)
-		if p := strings.Split(name, "/"); len(p) != 3 || slices.Contains(p, "") {
-			k.add(key, `is not the address of a channel: write "slack/T123/C123", with the ids of the workspace and the channel (see README.md)`)
-		}
-	}
-	k.known(key+".workspace", ch.Workspace, slices.Sorted(maps.Keys(c.Workspaces)), "workspaces")
-	k.known(key+".model", ch.Model, slices.Sorted(maps.Keys(c.Models)), "models")
-	k.oneOf(key+".mention", string(ch.Mention), string(bots.Mentioned), string(bots.InThread), string(bots.Always))
-	k.oneOf(key+".busy", string(ch.Busy), string(agent.Steer), string(agent.Queue), string(agent.Interrupt))
-	if ch.Steps < 0 || ch.Steps > c.Limits.HardSteps {
-		k.add(key+".steps", "%d is not between 1 and limits.hard_steps (%d)", ch.Steps, c.Limits.HardSteps)
-	}
-	for list, ids := range map[string][]string{"approvers": ch.Approvers, "allow": ch.Allow} {
-		for _, id := range ids {
-			if id == "" || strings.ContainsAny(id, "@ <>") {
-				k.add(key+"."+list, `%q is not a user id: write it like "U012AB3CD" (in Slack: profile, ⋮, Copy member ID)`, id)
-			}
-		}
-	}
-	if len(ch.Allow) > 0 {
-		for _, id := range ch.Approvers {
-			if !slices.Contains(ch.Allow, id) {
-				k.add(key+".approvers", "%s may approve but is not in allow: add them there, or their clicks are refused", id)
-			}
-		}
-	}
-}
-
 func (k *checker) known(key, name string, names []string, table string) {
 	switch {
 	case len(names) == 0 || slices.Contains(names, name): // no names at all is told elsewhere
+	case name == "" && len(names) == 1:
+		k.add(key, "is empty: write %q, or leave it out", names[0])
 	case name == "":
 		k.add(key, "is missing, and there is more than one: write one of %s", strings.Join(names, ", "))
 	default:
@@ -161,19 +181,27 @@ func (k *checker) oneOf(key, value string, values ...string) {
 	}
 }
 
+const noSource = "is empty: write the name of an environment variable, or leave it out for the default"
+
+// variable is what the names of environment variables look like.
+var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// oneSource checks the keys *_env and *_file of a secret. It does not repeat what may be one.
 func (k *checker) oneSource(key, env, file string) {
+	if env != "" && !variable.MatchString(env) {
+		k.add(key+"_env", "this is not the name of an environment variable. If it is the secret: it must not stand in the file; put it into the environment, and the name of its variable here")
+	}
 	if env != "" && file != "" {
-		k.add(key+"_env and "+key+"_file", "both are given, keep one")
+		k.add(key+"_env", "both this and %s_file are given, keep one", key)
 	}
 }
 
 func (k *checker) url(key, value string) {
 	u, err := url.Parse(value)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		k.add(key, "%q is not an http or https URL", value)
-		return
-	}
-	if u.User != nil {
+	switch {
+	case err == nil && u.User != nil, strings.Contains(value, "@"): // which may be a password, so it is not repeated
 		k.add(key, "must not hold a user or password: secrets are named with *_env or *_file")
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		k.add(key, "%q is not an http or https URL", value)
 	}
 }

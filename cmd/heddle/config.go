@@ -9,10 +9,10 @@ import (
 	"github.com/heddle-bot/heddle/bots"
 )
 
-// Config is the configuration file. An unknown key is an error, and a key that is left out or zero
-// has the default that defaults gives it. Paths are relative to the directory of the file. Secrets
-// are not written in it but named: *_env is an environment variable, *_file a file that only its
-// owner can read; one of the two.
+// Config is the configuration file. An unknown key is an error, and a key that is left out has the
+// default that defaults gives it. Paths are relative to the directory of the file. Secrets are not
+// written in it but named: *_env is an environment variable, *_file a file that its owner can read,
+// and perhaps a group, but not everybody; one of the two.
 type Config struct {
 	Store      Store                `toml:"store"`
 	HTTP       HTTP                 `toml:"http"`
@@ -28,12 +28,12 @@ type Config struct {
 
 // Store is where everything is kept that must survive.
 type Store struct {
-	Path string `toml:"path"` // the log; its artefacts and its socket lie beside it. The tools for files cannot reach into its directory; a shell command that a person approves can.
+	Path string `toml:"path"` // the log; its artefacts and its socket lie beside it, in a directory that neither is nor holds a workspace. The tools for files cannot reach into its directory; a shell command that a person approves can.
 }
 
 // HTTP is the address for health checks.
 type HTTP struct {
-	Addr string `toml:"addr"` // host:port of /healthz and /readyz
+	Addr string `toml:"addr"` // host:port of /healthz and /readyz; "" serves neither
 }
 
 // Limits hold for every turn, which is one request until its end.
@@ -118,43 +118,45 @@ func defaults() Config {
 	}
 }
 
-// fill gives every key that was left out its default.
-func (c *Config) fill() {
+// fill gives every key that was not written its default.
+func (c *Config) fill(written *survey) {
 	d := defaults()
-	merge(&c.Store, d.Store)
-	merge(&c.HTTP, d.HTTP)
-	merge(&c.Limits, d.Limits)
-	s := c.Slack // a file instead of a variable leaves no default for the variable
-	merge(&c.Slack, d.Slack)
-	if s.BotTokenFile != "" {
-		c.Slack.BotTokenEnv = s.BotTokenEnv
+	// A file instead of a variable leaves no default for the variable.
+	if c.Slack.BotTokenFile != "" {
+		d.Slack.BotTokenEnv = ""
 	}
-	if s.AppTokenFile != "" {
-		c.Slack.AppTokenEnv = s.AppTokenEnv
+	if c.Slack.AppTokenFile != "" {
+		d.Slack.AppTokenEnv = ""
 	}
-	if s.SigningSecretFile != "" {
-		c.Slack.SigningSecretEnv = s.SigningSecretEnv
+	if c.Slack.SigningSecretFile != "" {
+		d.Slack.SigningSecretEnv = ""
 	}
+	merge(written, "store", &c.Store, d.Store)
+	merge(written, "http", &c.HTTP, d.HTTP)
+	merge(written, "limits", &c.Limits, d.Limits)
+	merge(written, "slack", &c.Slack, d.Slack)
 	for name, m := range c.Models {
-		merge(&m, d.Models["default"])
+		merge(written, keyName("models", name), &m, d.Models["default"])
 		c.Models[name] = m
 	}
-	base, hasBase := c.Channels["default"]
+	base := d.Channels["default"]
+	base.Workspace, base.Model, base.Steps = only(c.Workspaces), only(c.Models), c.Limits.Steps
+	if ch, ok := c.Channels["default"]; ok {
+		merge(written, "channels.default", &ch, base)
+		c.Channels["default"], base = ch, ch
+	}
 	for name, ch := range c.Channels {
-		if hasBase {
-			merge(&ch, base)
-		}
-		merge(&ch, d.Channels["default"])
-		merge(&ch, Channel{Workspace: only(c.Workspaces), Model: only(c.Models), Steps: c.Limits.Steps})
+		merge(written, keyName("channels", name), &ch, base)
 		c.Channels[name] = ch
 	}
 }
 
-// merge sets the fields of v that are zero to those of def.
-func merge[T any](v *T, def T) {
+// merge sets the fields of v, which is the table of that name, to those of def where their keys were
+// not written.
+func merge[T any](written *survey, table string, v *T, def T) {
 	to, from := reflect.ValueOf(v).Elem(), reflect.ValueOf(def)
-	for i := range to.NumField() {
-		if to.Field(i).IsZero() {
+	for i, key := range keys(to.Type()) {
+		if !written.has(table + "." + key) {
 			to.Field(i).Set(from.Field(i))
 		}
 	}

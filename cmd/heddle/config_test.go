@@ -19,10 +19,10 @@ const example = "../../config.example.toml"
 func TestExampleIsTheDefaults(t *testing.T) {
 	text, err := os.ReadFile(example)
 	require.NoError(t, err)
-	c, problems := decode(example, text)
+	c, written, problems := decode(example, text)
 	require.Empty(t, problems)
 
-	bare, problems := decode("bare", []byte(`
+	bare, none, problems := decode("bare", []byte(`
 [models.main]
 model = "gpt-5-mini"
 api_key_env = "OPENAI_API_KEY"
@@ -35,9 +35,9 @@ approvers = []
 allow = []
 `))
 	require.Empty(t, problems)
-	bare.fill()
+	bare.fill(none)
 	require.Equal(t, bare, c, "what the example says is not what is left out means")
-	c.fill()
+	c.fill(written)
 	require.Equal(t, bare, c)
 }
 
@@ -159,8 +159,23 @@ func TestLoadNamesMistakes(t *testing.T) {
 			}},
 		"unknown and wrong": {minimal + "stesp = 3\n[slack]\nmode = \"smoke\"\n", []string{`did you mean "steps"`, `slack.mode: "smoke" is not known: write "socket"`}},
 		"no TOML":           {"[store\n", []string{"heddle.toml:1:"}},
-		"wrong type":        {"[limits]\nsteps = \"ten\"\n", []string{"heddle.toml:2:9: limits.steps: "}},
-		"wrong duration":    {"[limits]\nturn_time = \"ten\"\n", []string{`heddle.toml:2:13: limits.turn_time: "ten" is not a time span: write "90s"`}},
+		"wrong types": {"stoer = 1\n[limits]\nsteps = \"ten\"\nturn_time = 600\n[channels]\ndefault = {allow = [1], busy = true}\n[models.main]\ntemperature = \"hot\"\n[[store]]\n[slack.mode]\nx = 1\n",
+			[]string{
+				`heddle.toml:1:1: unknown key stoer, did you mean "store"?`,
+				"heddle.toml:3:9: limits.steps: expected a whole number",
+				`heddle.toml:4:13: limits.turn_time: expected a time span in quotes, like "90s"`,
+				"heddle.toml:6:12: channels.default.allow: expected a list of texts in quotes",
+				"heddle.toml:6:32: channels.default.busy: expected a text in quotes",
+				"heddle.toml:8:15: models.main.temperature: expected a number",
+				"heddle.toml:9:3: store: expected a table",
+				"heddle.toml:10:2: slack.mode: expected a text in quotes",
+			}},
+		"another case": {minimal + "Steps = 3\n[Limits]\nsteps = 3\n", []string{
+			`heddle.toml:7:1: unknown key channels.default.Steps, did you mean "steps"?`,
+			`heddle.toml:8:2: unknown key Limits, did you mean "limits"?`}},
+		"a key twice":     {"[limits]\nsteps = 1\nsteps = 2\n", []string{"heddle.toml:3:1: steps: key steps is already defined"}},
+		"no whole number": {"[limits]\nsteps = 99999999999999999999\n", []string{"heddle.toml:2:9: limits.steps: "}},
+		"wrong duration":  {"[limits]\nturn_time = \"ten\"\n", []string{`heddle.toml:2:13: limits.turn_time: "ten" is not a time span: write "90s"`}},
 		"empty": {"", []string{
 			"models: there is no model: add", "workspaces: there is no workspace: add", "channels: there is no channel: add"}},
 	} {
@@ -212,29 +227,28 @@ func TestLoadNamesEveryWrongValue(t *testing.T) {
 	_, err := load(write(t, allWrong))
 	require.Error(t, err)
 	requireLines(t, err.Error(), []string{
-		`http.addr: "8787" is not host:port`,
-		"limits.turn_time: must not be negative",
-		"limits.tool_output: 10 bytes are too few",
-		"limits.steps: 60 is more than limits.hard_steps (50): lower",
-		`slack.mode: "http" is not in this release: use "socket"`,
-		`slack.api_url: "slack.com" is not an http or https URL`,
-		"slack.app_token_env and slack.app_token_file: both are given, keep one",
+		`heddle.toml:3:1: http.addr: "8787" is not host:port`,
+		"heddle.toml:6:1: limits.turn_time: must be more than 0",
+		"heddle.toml:7:1: limits.tool_output: 10 bytes are too few",
+		"heddle.toml:5:1: limits.steps: 60 is more than limits.hard_steps (50): lower",
+		`heddle.toml:9:1: slack.mode: "http" is not in this release: use "socket"`,
+		`heddle.toml:10:1: slack.api_url: "slack.com" is not an http or https URL`,
+		"heddle.toml:11:1: slack.app_token_env: both this and slack.app_token_file are given, keep one",
 		"models.a.base_url: must not hold a user or password",
 		`models.a.api: "soap" is not known: write "chat" or "responses"`,
 		`models.a.tools: "some" is not known: write "native" or "text"`,
-		"models.a.model: is missing",
+		"heddle.toml:13:2: models.a.model: is missing",
 		"models.a.temperature: must be between 0 and 2, not 3",
 		"models.a.max_output_tokens: 1000 leaves no room",
 		"workspaces.a.path: is missing",
 		"channels.default.workspace: is missing, and there is more than one: write one of a, b",
 		"channels.default.model: is missing, and there is more than one",
-		"channels.default.steps: 60 is not between 1 and limits.hard_steps (50)",
-		`channels."slack/C1": is not the address of a channel: write "slack/T123/C123"`,
-		`channels."slack/C1".workspace: there is no [workspaces.bb]; did you mean "b"?`,
+		`heddle.toml:26:2: channels."slack/C1": is not the address of a channel: write "slack/T012AB3CD/C012AB3CD"`,
+		`heddle.toml:27:1: channels."slack/C1".workspace: there is no [workspaces.bb]; did you mean "b"?`,
 		`channels."slack/C1".mention: "never" is not known`,
 		`channels."slack/C1".busy: "loop" is not known: write "steer" or "queue" or "interrupt"`,
-		`channels."slack/C1".steps: 51 is not between 1`,
-		`channels."slack/C1".allow: "@me" is not a user id`,
+		`channels."slack/C1".steps: 51 is more than limits.hard_steps (50)`,
+		`channels."slack/C1".allow: "@me" is not the id of a person`,
 		`channels."slack/C1".approvers: U1 may approve but is not in allow`,
 	})
 	require.NotContains(t, err.Error(), "me:secret")
@@ -274,12 +288,12 @@ func FuzzDecode(f *testing.F) {
 	f.Add("[models]\nmain = 3\n")
 	f.Add("channels.x.y.z = [1, {a = 2}]\n[[store]]\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		c, problems := decode("f", []byte(text))
+		c, written, problems := decode("f", []byte(text))
 		require.True(t, c != nil || len(problems) > 0)
 		if c != nil {
-			c.fill()
+			c.fill(written)
 			c.resolve("/d")
-			c.check()
+			c.check(written)
 		}
 	})
 }

@@ -47,8 +47,9 @@ receipts, in the log too.
 	main.go       the command line, and the one place that says which command does what
 	serve.go      the service: the parts wired from top to bottom, run together, and stopped
 	config.go     every key of the configuration, with its meaning and its default
-	load.go       the file, and messages about keys that are not known
-	check.go      messages about values that make no sense
+	load.go       the file, decoded, and messages about keys that are not known
+	survey.go     what is written in the file and where, and messages about types
+	check.go      messages about values that make no sense; check_channel.go those of one channel
 	secrets.go    tokens and keys from the environment and from files
 	settings.go   what the configuration means to the agent, the bots and the models
 	desk.go       questions about the log, and their answers; story.go the words for events

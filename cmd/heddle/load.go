@@ -16,6 +16,9 @@ import (
 // load reads the configuration file at path, fills in the defaults and makes its paths absolute. The
 // error names everything that is wrong with it, one mistake a line.
 func load(path string) (*Config, error) {
+	if path == "" {
+		return nil, errors.New("-c needs the name of a file, and what it was given is empty")
+	}
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("there is no configuration file %s: copy config.example.toml to it, or name another one with -c or HEDDLE_CONFIG", path)
@@ -23,7 +26,7 @@ func load(path string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the configuration: %w", err)
 	}
-	c, problems := decode(path, text)
+	c, written, problems := decode(path, text)
 	if c == nil {
 		return nil, listed(problems)
 	}
@@ -31,12 +34,9 @@ func load(path string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the configuration: %w", err)
 	}
-	c.fill()
+	c.fill(written)
 	c.resolve(dir)
-	for _, p := range c.check() {
-		problems = append(problems, path+": "+p)
-	}
-	if len(problems) > 0 {
+	if problems = append(problems, c.check(written)...); len(problems) > 0 {
 		return nil, listed(problems)
 	}
 	return c, nil
@@ -50,33 +50,32 @@ func listed(problems []string) error {
 	return errors.New(strings.Join(problems, "\n"))
 }
 
-// decode parses text. Without a Config the problems are such that nothing more can be said.
-func decode(path string, text []byte) (*Config, []string) {
+// byteOrderMark is what some editors of Windows put in front of a file in UTF-8.
+const byteOrderMark = "\ufeff"
+
+// decode parses text, and says which keys are written in it. Without a Config the problems are such
+// that nothing more can be said.
+func decode(path string, text []byte) (*Config, *survey, []string) {
+	text = bytes.TrimPrefix(text, []byte(byteOrderMark))
+	written := surveyOf(path, text)
+	if written.mistyped {
+		return nil, written, written.problems
+	}
 	var c Config
-	d := toml.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	err := d.Decode(&c)
-	var strict *toml.StrictMissingError
+	err := toml.Unmarshal(text, &c)
 	var broken *toml.DecodeError
 	switch {
 	case err == nil:
-		return &c, nil
-	case errors.As(err, &strict):
-		var problems []string
-		for _, e := range strict.Errors {
-			row, column := e.Position()
-			problems = append(problems, fmt.Sprintf("%s:%d:%d: %s", path, row, column, unknown(e.Key())))
-		}
-		return &c, problems
+		return &c, written, written.problems
 	case errors.As(err, &broken):
 		row, column := broken.Position()
 		what := strings.TrimPrefix(broken.Error(), "toml: ")
-		if key := strings.Join(broken.Key(), "."); key != "" {
+		if key := keyName(broken.Key()...); key != "" {
 			what = key + ": " + what
 		}
-		return nil, []string{fmt.Sprintf("%s:%d:%d: %s", path, row, column, what)}
+		return nil, written, append(written.problems, fmt.Sprintf("%s:%d:%d: %s", path, row, column, what))
 	}
-	return nil, []string{fmt.Sprintf("%s: %v", path, err)}
+	return nil, written, append(written.problems, fmt.Sprintf("%s: %v", path, err))
 }
 
 // unknown says which part of key is not known and what was probably meant.
@@ -89,12 +88,12 @@ func unknown(key []string) string {
 			continue
 		case reflect.Struct:
 		default:
-			return fmt.Sprintf("unknown key %s", strings.Join(key[:i+1], "."))
+			return fmt.Sprintf("unknown key %s", keyName(key[:i+1]...))
 		}
 		names := keys(t)
 		at := slices.Index(names, name)
 		if at < 0 {
-			s := "unknown key " + strings.Join(key[:i+1], ".")
+			s := "unknown key " + keyName(key[:i+1]...)
 			if near := nearest(name, names); near != "" {
 				return s + fmt.Sprintf(", did you mean %q?", near)
 			}
@@ -102,7 +101,7 @@ func unknown(key []string) string {
 		}
 		t = t.Field(at).Type
 	}
-	return "unknown key " + strings.Join(key, ".")
+	return "unknown key " + keyName(key...)
 }
 
 // keys returns the TOML names of the fields of a struct, in order.

@@ -94,6 +94,10 @@ func TestServeFailsForGood(t *testing.T) {
 	require.Equal(t, 1, o.code, "a token that is refused ends the service: nothing can come of it")
 	require.Contains(t, o.stderr, "invalid_auth")
 	require.NotContains(t, o.stderr, "of-another-app")
+
+	o = runWith(env, "serve", "-c", config(""))
+	require.Contains(t, o.stderr, "health=off")
+	require.Contains(t, o.stderr, "invalid_auth", "it works without the port")
 }
 
 func TestCommandsRefuseABadConfiguration(t *testing.T) {

@@ -81,13 +81,13 @@ func (p program) serve(ctx context.Context, cfg *Config, s secrets, r *redact.Re
 	if err != nil {
 		return err
 	}
-	health, err := net.Listen("tcp", cfg.HTTP.Addr)
+	health, err := listenHTTP(cfg.HTTP.Addr)
 	if err != nil {
-		return errors.Join(fmt.Errorf("http.addr: %w", err), admin.Close())
+		return errors.Join(err, admin.Close())
 	}
 
 	debug.FreeOSMemory() // what only the start needed: some 2 of 20 MiB
-	log.Info("serving", "version", version(), "store", cfg.Store.Path, "health", health.Addr())
+	log.Info("serving", "version", version(), "store", cfg.Store.Path, "health", addr(health))
 	g := newGroup(ctx, log)
 	// The bot outlives the agent: what people say while running tools end is kept for the next start.
 	shown, hide := context.WithCancel(context.WithoutCancel(ctx))
@@ -98,10 +98,32 @@ func (p program) serve(ctx context.Context, cfg *Config, s secrets, r *redact.Re
 	})
 	g.Go(func() error { return bot.Run(shown) })
 	g.serve(admin, desk{st, r})
-	g.serve(health, healthHandler(st, network.Health))
+	if health != nil {
+		g.serve(health, healthHandler(st, network.Health))
+	}
 	err = g.wait()
 	log.Info("stopped", "err", err)
 	return err
+}
+
+// listenHTTP opens the port of the health checks, unless addr is "".
+func listenHTTP(addr string) (net.Listener, error) {
+	if addr == "" {
+		return nil, nil
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("http.addr: %w", err)
+	}
+	return l, nil
+}
+
+// addr is where l listens, for the logs.
+func addr(l net.Listener) string {
+	if l == nil {
+		return "off"
+	}
+	return l.Addr().String()
 }
 
 // openStore opens the log, or makes it with its directory.
