@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -32,7 +34,7 @@ type program struct {
 
 // cli is the command line.
 type cli struct {
-	Config string `short:"c" placeholder:"FILE" env:"HEDDLE_CONFIG" default:"heddle.toml" help:"Configuration file (default: heddle.toml)."`
+	Config *string `short:"c" placeholder:"FILE" help:"Configuration file (default: $$HEDDLE_CONFIG, or else heddle.toml)."`
 
 	Serve  struct{} `cmd:"" help:"Connect to the chat networks and work."`
 	Doctor struct {
@@ -48,7 +50,7 @@ type cli struct {
 		List struct {
 			Prefix string `arg:"" optional:"" help:"Only sessions whose ids begin so: slack/T1/C1."`
 			Limit  int    `short:"n" default:"50" help:"At most so many; 0 is no limit."`
-		} `cmd:"" help:"List sessions, most recently updated first."`
+		} `cmd:"" help:"List sessions, most recently updated first. One that is open works or is about to; one that waits has asked a person, or goes on at a certain time; an idle one has nothing to do until somebody writes."`
 		Show struct {
 			Session string `arg:"" help:"Id of the session."`
 		} `cmd:"" help:"Tell what happened in a session."`
@@ -68,12 +70,17 @@ type cli struct {
 // run is the program. It returns the exit code: 0, 1 for a failure, 2 for a mistake in args.
 func run(ctx context.Context, args []string, p program) int {
 	var c cli
+	var helped bool
 	parser, err := kong.New(&c, kong.Name("heddle"), kong.Writers(p.stdout, p.stderr),
-		kong.Description("Heddle puts a tool-using agent into chat threads."))
+		kong.Description("Heddle puts a tool-using agent into chat threads."),
+		kong.Exit(func(int) { helped = true })) // kong ends the program when it has printed help
 	if err != nil {
 		panic(err) // the tags of cli are wrong
 	}
-	k, err := parser.Parse(args)
+	k, err := parser.Parse(common(args))
+	if helped {
+		return 0
+	}
 	var usage *kong.ParseError
 	if errors.As(err, &usage) {
 		parser.Stdout = p.stderr
@@ -91,14 +98,35 @@ func run(ctx context.Context, args []string, p program) int {
 	return 0
 }
 
+// common turns what people try on every program into what kong knows.
+func common(args []string) []string {
+	switch {
+	case len(args) > 0 && args[0] == "help":
+		return append(slices.Clone(args[1:]), "--help")
+	case len(args) == 1 && args[0] == "--version":
+		return []string{"version"}
+	}
+	return args
+}
+
+// config returns the name of the configuration file. A variable that is empty is one that is not set;
+// an empty -c is a mistake, such as a variable of a script that is not set.
+func (p program) config(c *cli) string {
+	if c.Config != nil {
+		return *c.Config
+	}
+	return cmp.Or(p.getenv("HEDDLE_CONFIG"), "heddle.toml")
+}
+
 // do is one command.
 func (p program) do(ctx context.Context, command string, c *cli) error {
+	config := p.config(c)
 	switch command {
 	case "version":
 		_, err := fmt.Fprintln(p.stdout, version())
 		return err
 	case "doctor":
-		return p.doctor(ctx, c.Config, c.Doctor.Offline)
+		return p.doctor(ctx, config, c.Doctor.Offline)
 	case "manifest slack":
 		m, err := slack.WriteManifest(c.Manifest.Slack.URL, c.Manifest.Slack.YAML)
 		if err == nil {
@@ -106,7 +134,7 @@ func (p program) do(ctx context.Context, command string, c *cli) error {
 		}
 		return err
 	}
-	cfg, err := load(c.Config)
+	cfg, err := load(config)
 	if err != nil {
 		return err
 	}

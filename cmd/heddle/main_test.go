@@ -57,6 +57,40 @@ func TestUsage(t *testing.T) {
 	require.Contains(t, o.stdout, "heddle ")
 }
 
+func TestHelp(t *testing.T) {
+	for _, args := range [][]string{{"help"}, {"--help"}, {"-h"}} {
+		o := runWith(nil, args...)
+		require.Zero(t, o.code, args)
+		require.Empty(t, o.stderr)
+		require.Contains(t, o.stdout, "Usage: heddle")
+		require.Contains(t, o.stdout, "default: $HEDDLE_CONFIG, or else")
+	}
+	for _, args := range [][]string{{"help", "sessions", "list"}, {"sessions", "list", "--help"}} {
+		o := runWith(nil, args...)
+		require.Zero(t, o.code, args)
+		require.Empty(t, o.stderr)
+		for _, word := range []string{"open", "waits", "idle"} {
+			require.Regexp(t, `\b`+word+`\b`, o.stdout)
+		}
+	}
+	require.Equal(t, runWith(nil, "version"), runWith(nil, "--version"))
+}
+
+func TestWhichConfiguration(t *testing.T) {
+	config := write(t, "[slak]\n")
+	require.Contains(t, runWith([]string{"HEDDLE_CONFIG", config}, "serve").stderr, config)
+	require.Contains(t, runWith([]string{"HEDDLE_CONFIG", "other.toml"}, "serve", "-c", config).stderr, config)
+	t.Chdir(filepath.Dir(config))
+	for _, env := range [][]string{nil, {"HEDDLE_CONFIG", ""}} {
+		o := runWith(env, "serve")
+		require.Equal(t, 1, o.code)
+		require.Contains(t, o.stderr, "heddle: heddle.toml:1:2: unknown key slak")
+	}
+	o := runWith(nil, "serve", "-c", "")
+	require.Equal(t, 1, o.code)
+	require.Contains(t, o.stderr, "-c needs the name of a file")
+}
+
 func TestServeWithoutTokensSaysHowToGetThem(t *testing.T) {
 	config := write(t, minimal)
 	o := runWith(nil, "serve", "-c", config)

@@ -17,24 +17,30 @@ type secrets struct {
 	slackSigning string
 	models       map[string]string // by name of the model
 	problems     []string          // what could not be read, by key; the value is then empty
+	noToken      bool              // a problem is that a token of Slack is not configured at all
+	noKey        bool              // the same of a model's key
 }
+
+// errUnset says that the variable which is to hold a secret is not set.
+var errUnset = errors.New("is not set")
 
 // secrets reads the values that c names. What is missing is a problem only for whoever needs it.
 func (c *Config) secrets(getenv func(string) string) secrets {
 	s := secrets{models: map[string]string{}}
-	read := func(key, env, file string) string {
+	read := func(key, env, file string, unset *bool) string {
 		value, err := secret(env, file, getenv)
 		if err != nil {
 			s.problems = append(s.problems, fmt.Sprintf("%s: %v", key, err))
+			*unset = *unset || errors.Is(err, errUnset)
 		}
 		return value
 	}
-	s.slackBot = read("slack.bot_token", c.Slack.BotTokenEnv, c.Slack.BotTokenFile)
-	s.slackApp = read("slack.app_token", c.Slack.AppTokenEnv, c.Slack.AppTokenFile)
+	s.slackBot = read("slack.bot_token", c.Slack.BotTokenEnv, c.Slack.BotTokenFile, &s.noToken)
+	s.slackApp = read("slack.app_token", c.Slack.AppTokenEnv, c.Slack.AppTokenFile, &s.noToken)
 	s.slackSigning, _ = secret(c.Slack.SigningSecretEnv, c.Slack.SigningSecretFile, getenv) // needed by no mode of this release
 	for _, name := range slices.Sorted(maps.Keys(c.Models)) {
 		m := c.Models[name]
-		s.models[name] = read("models."+name+".api_key", m.APIKeyEnv, m.APIKeyFile)
+		s.models[name] = read(keyName("models", name, "api_key"), m.APIKeyEnv, m.APIKeyFile, &s.noKey)
 	}
 	return s
 }
@@ -49,7 +55,7 @@ func secret(env, file string, getenv func(string) string) (string, error) {
 	if file == "" {
 		value := strings.TrimSpace(getenv(env))
 		if env != "" && value == "" {
-			return "", fmt.Errorf("the environment variable %s is not set", env)
+			return "", fmt.Errorf("the environment variable %s %w", printable(env), errUnset)
 		}
 		return value, nil
 	}
@@ -57,7 +63,10 @@ func secret(env, file string, getenv func(string) string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if info.Mode().Perm()&0o007 != 0 {
+	if info.IsDir() {
+		return "", fmt.Errorf("%s is a directory: name the file in it that holds the secret and nothing else", file)
+	}
+	if info.Mode().Perm()&0o007 != 0 { // a group of its own is how some systems hand over secrets
 		return "", fmt.Errorf("%s is open to everybody on this machine (mode %04o): run chmod 600 %[1]s", file, info.Mode().Perm())
 	}
 	data, err := os.ReadFile(file)
@@ -71,14 +80,29 @@ func secret(env, file string, getenv func(string) string) (string, error) {
 	return value, nil
 }
 
+// printable returns the name of a variable, or words for one that may be a secret in its place: names
+// of variables are in upper case almost always, and tokens and keys almost never.
+func printable(env string) string {
+	if env == strings.ToUpper(env) {
+		return env
+	}
+	return "that the configuration names (not shown here, it is not in upper case: is it the secret itself, which must not stand there?)"
+}
+
 // complete returns an error that says which secrets are missing and how to get them, or nil.
 func (s secrets) complete() error {
 	if len(s.problems) == 0 {
 		return nil
 	}
 	text := "some secrets are missing:\n  " + strings.Join(s.problems, "\n  ")
-	if s.slackBot == "" || s.slackApp == "" {
+	if s.noToken {
 		text += "\n" + howToSlack
+	}
+	if s.noKey {
+		text += "\n" + howToModel
+	}
+	if s.noToken || s.noKey {
+		text += "\n" + howToCheck
 	}
 	return errors.New(text)
 }
@@ -91,5 +115,16 @@ How to get the two Slack tokens:
   3. "Basic Information", "App-Level Tokens", generate one with the scope connections:write. It
      begins with xapp- and is the app token.
   4. Set both in the environment of heddle and start it again:
-       export SLACK_BOT_TOKEN=xoxb-... SLACK_APP_TOKEN=xapp-...
-"heddle doctor" checks all of it.`
+       export SLACK_BOT_TOKEN=xoxb-... SLACK_APP_TOKEN=xapp-...`
+
+const howToModel = `
+How to get a model:
+  - The key comes from the provider whose address is base_url: that of OpenAI from
+    https://platform.openai.com/api-keys, and then
+       export OPENAI_API_KEY=sk-...
+  - A server of your own (llama.cpp, Ollama, vLLM) needs none: remove api_key_env, and set base_url
+    and model, for Ollama "http://127.0.0.1:11434/v1" and what "ollama list" shows.`
+
+const howToCheck = `
+"heddle doctor" checks all of it; give it the same -c. In a checkout, heddle is bin/heddle after make build:
+       make build && bin/heddle doctor -c config.example.toml`

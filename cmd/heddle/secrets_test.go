@@ -26,6 +26,8 @@ func TestSecret(t *testing.T) {
 		{"file of a group", "", file("group", "value", 0o640), "value", ""},
 		{"file of everybody", "", file("open", "value", 0o644), "", "run chmod 600"},
 		{"file empty", "", file("empty", "\n", 0o600), "", "is empty"},
+		{"a directory", "", dir, "", "is a directory: name the file in it"},
+		{"a key for a name", "sk_live_secret", "", "", "is not set"},
 		{"file not there", "", filepath.Join(dir, "none"), "", "no such file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -36,6 +38,7 @@ func TestSecret(t *testing.T) {
 				return
 			}
 			require.ErrorContains(t, err, c.err)
+			require.NotContains(t, err.Error(), "sk_live_secret")
 		})
 	}
 }
@@ -49,6 +52,8 @@ func TestSecretsNameWhatIsMissing(t *testing.T) {
 	require.ErrorContains(t, err, "slack.app_token: the environment variable SLACK_APP_TOKEN is not set")
 	require.ErrorContains(t, err, "models.other.api_key: the environment variable KEY is not set")
 	require.ErrorContains(t, err, "https://api.slack.com/apps")
+	require.ErrorContains(t, err, "https://platform.openai.com/api-keys")
+	require.ErrorContains(t, err, "bin/heddle doctor -c config.example.toml")
 
 	s := c.secrets(func(name string) string { return "value of " + name })
 	require.NoError(t, s.complete())
@@ -62,4 +67,20 @@ func TestSecretsNameWhatIsMissing(t *testing.T) {
 	})
 	require.ErrorContains(t, s.complete(), "KEY")
 	require.NotContains(t, s.complete().Error(), "api.slack.com", "Slack is not what is missing")
+}
+
+// Whoever has configured a token need not be told where tokens come from.
+func TestSecretsTeachOnlyWhatIsNotConfigured(t *testing.T) {
+	config := write(t, minimal+"[slack]\nbot_token_file = \"bot\"\n")
+	c, err := load(config)
+	require.NoError(t, err)
+	getenv := func(string) string { return "x" }
+	for mode, text := range map[os.FileMode]string{0o600: " \n", 0o644: "xoxb-1"} {
+		file := filepath.Join(filepath.Dir(config), "bot")
+		require.NoError(t, os.WriteFile(file, []byte(text), mode))
+		require.NoError(t, os.Chmod(file, mode))
+		err = c.secrets(getenv).complete()
+		require.ErrorContains(t, err, "slack.bot_token: "+file+" is ")
+		require.NotContains(t, err.Error(), "api.slack.com")
+	}
 }
