@@ -71,7 +71,7 @@ func (d desk) list(ctx context.Context, q question, w io.Writer) error {
 			state = "idle"
 		}
 		_, err = fmt.Fprintf(w, "%s  %-5s  %5d events  %s\n",
-			sum.Updated.UTC().Format(time.DateTime), state, sum.Events, sum.Session)
+			sum.Updated.UTC().Format(time.DateTime), state, sum.Events, plain(sum.Session))
 		if err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (d desk) show(ctx context.Context, session string, w io.Writer) error {
 			if text == "" {
 				continue
 			}
-			if _, err := io.WriteString(w, indent(e.Time.UTC().Format(time.DateTime)+"  ", text)); err != nil {
+			if _, err := io.WriteString(w, indent(e.Time.UTC().Format(time.DateTime)+"  ", plain(text))); err != nil {
 				return err
 			}
 		}
@@ -163,7 +163,7 @@ func writeReport(r bolt.Report, w io.Writer) error {
 		return err
 	}
 	for _, p := range r.Problems {
-		if _, err := fmt.Fprintln(w, "problem:", p); err != nil {
+		if _, err := fmt.Fprintln(w, "problem:", plain(p)); err != nil {
 			return err
 		}
 	}

@@ -2,8 +2,11 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/heddle-bot/heddle/agent"
 	"github.com/heddle-bot/heddle/store"
@@ -147,4 +150,34 @@ func turnEnded(v *agent.TurnEnded) string {
 func indent(first, text string) string {
 	text = strings.TrimRight(text, "\n")
 	return first + strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", len(first))) + "\n"
+}
+
+// plain returns text as a terminal may show it: control characters, and those that hide or turn round
+// what is beside them, are written out. With them people, tools and models could operate the terminal,
+// or make what happened look like something else. Line ends and tabs stay.
+func plain(text string) string {
+	var b strings.Builder
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[0])
+		case hostile(r):
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		default:
+			b.WriteString(text[:size])
+		}
+		text = text[size:]
+	}
+	return b.String()
+}
+
+// hostile reports whether a terminal must not get r. What joins letters and emoji is harmless.
+func hostile(r rune) bool {
+	const joiner, nonJoiner = '\u200d', '\u200c'
+	switch r {
+	case '\n', '\t', joiner, nonJoiner:
+		return false
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
