@@ -37,6 +37,9 @@ func (a artefacts) file(name string) (string, error) {
 
 // PutArtefact keeps data and returns its name. It is durable when PutArtefact returns nil.
 func (s *Store) PutArtefact(ctx context.Context, data []byte) (name string, err error) {
+	if s.db.file.IsReadOnly() {
+		return "", fmt.Errorf("keeping an artefact: %w", ErrReadOnly)
+	}
 	sum := sha256.Sum256(data)
 	name = hex.EncodeToString(sum[:])
 	if err := s.artefacts.put(ctx, name, data); err != nil {

@@ -28,7 +28,7 @@ type database struct {
 }
 
 // newDatabase makes what is in the file durable, since whoever wrote it last may have died before
-// it was.
+// it was; except for a reader, on whose answers nothing is built.
 func newDatabase(file *bbolt.DB) (*database, error) {
 	d := &database{
 		file:    file,
@@ -36,8 +36,10 @@ func newDatabase(file *bbolt.DB) (*database, error) {
 		closing: make(chan struct{}),
 		written: make(chan struct{}),
 	}
-	if err := file.Sync(); err != nil {
-		return nil, err
+	if !file.IsReadOnly() {
+		if err := file.Sync(); err != nil {
+			return nil, err
+		}
 	}
 	err := file.View(func(tx *bbolt.Tx) error {
 		d.durable.Store(int64(tx.ID()))
@@ -90,6 +92,9 @@ func (d *database) healthy() error {
 	case <-d.closing:
 		return errClosed()
 	default:
+	}
+	if d.file.IsReadOnly() {
+		return ErrReadOnly
 	}
 	if broken := d.broken.Load(); broken != nil {
 		return *broken

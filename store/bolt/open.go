@@ -63,7 +63,7 @@ func initialise(tx *bbolt.Tx) error {
 	return meta.Put([]byte(versionKey), binary.BigEndian.AppendUint32(nil, layoutVersion))
 }
 
-// open opens the file for writing, but only after a look at it that cannot change it.
+// open opens the file, but for writing only after a look at it that cannot change it.
 func open(path string, c Config) (*bbolt.DB, error) {
 	size, err := look(path)
 	if err != nil {
@@ -73,6 +73,7 @@ func open(path string, c Config) (*bbolt.DB, error) {
 		FreelistType:    bbolt.FreelistMapType,
 		InitialMmapSize: int(size) + mapAhead,
 		MaxSize:         int(c.MaxSize),
+		ReadOnly:        c.ReadOnly,
 	})
 }
 

@@ -38,11 +38,17 @@ import (
 // ErrInUse says that another process has the file open. Only one may.
 var ErrInUse = errors.New("in use by another heddle")
 
+// ErrReadOnly says that the log was opened with Config.ReadOnly.
+var ErrReadOnly = errors.New("the log is open for reading only")
+
 // Config tunes a Store. The zero Config is a good one.
 type Config struct {
 	// MaxSize is how many bytes the file may grow to, within some 16 MiB; 0 is no limit. An append
 	// beyond it fails, and the store stays usable for reading.
 	MaxSize int64
+	// ReadOnly opens a log that is there without changing anything; writes fail with ErrReadOnly.
+	// Several processes may have it open so, but none for writing until they have closed it.
+	ReadOnly bool
 }
 
 // A Store is the log in a file. It implements store.Log, and its methods may be called
@@ -58,7 +64,7 @@ type Store struct {
 // that is not a whole log of a known layout is refused and left as it is. Should another process
 // have it open, the error wraps ErrInUse after about a second.
 func Open(path string, c Config) (*Store, error) {
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) && !c.ReadOnly {
 		if err := create(path); err != nil {
 			return nil, fmt.Errorf("creating the log %s: %w", path, err)
 		}
@@ -69,7 +75,7 @@ func Open(path string, c Config) (*Store, error) {
 	}
 	s := &Store{path: path, artefacts: artefactsOf(path)}
 	s.db, err = newDatabase(file)
-	if err == nil {
+	if err == nil && !c.ReadOnly {
 		// What a crash has left beside the log. Nobody else uses it, since the log is ours.
 		dir, base := filepath.Split(path)
 		err = errors.Join(sweep(filepath.Clean(dir), base+newSuffix), sweep(string(s.artefacts), putPrefix))
@@ -77,7 +83,11 @@ func Open(path string, c Config) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the log %s: %w", path, err), file.Close())
 	}
-	go s.db.write() // until close, which waits for it
+	if c.ReadOnly {
+		close(s.db.written)
+	} else {
+		go s.db.write() // until close, which waits for it
+	}
 	s.close = sync.OnceValue(s.db.close)
 	return s, nil
 }

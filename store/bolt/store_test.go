@@ -274,3 +274,53 @@ func TestBackup(t *testing.T) {
 	require.ErrorIs(t, s.Backup(cancelled, &bytes.Buffer{}), context.Canceled)
 	requireClean(t, s)
 }
+
+// Readers share a log, change nothing, and keep writers out only while they have it open.
+func TestReadOnly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	readOnly := bolt.Config{ReadOnly: true}
+	_, err := bolt.Open(path, readOnly)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.NoFileExists(t, path)
+
+	s := open(t, path)
+	fill(t, s, 3, 2)
+	_, err = bolt.Open(path, readOnly)
+	require.ErrorIs(t, err, bolt.ErrInUse)
+	require.NoError(t, s.Close())
+	left := path + ".artefacts/put-left"
+	require.NoError(t, os.WriteFile(left, nil, 0o600))
+	before, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(path, 0o400))
+
+	one, err := bolt.Open(path, readOnly)
+	require.NoError(t, err)
+	two, err := bolt.Open(path, readOnly)
+	require.NoError(t, err)
+	require.Len(t, read(t, one, "s01"), 2)
+	var b bytes.Buffer
+	require.NoError(t, two.Backup(t.Context(), &b))
+	require.NotZero(t, b.Len())
+	for sum, err := range two.Sessions(t.Context(), store.Query{Limit: 1}) {
+		require.NoError(t, err)
+		require.Equal(t, 4, sum.Events)
+	}
+	_, err = one.Append(t.Context(), "s01", 2, words("new", "word"))
+	require.ErrorIs(t, err, bolt.ErrReadOnly)
+	_, err = one.PutArtefact(t.Context(), []byte("new"))
+	require.ErrorIs(t, err, bolt.ErrReadOnly)
+	require.ErrorIs(t, one.Healthy(), bolt.ErrReadOnly)
+	_, err = bolt.Open(path, bolt.Config{})
+	require.ErrorIs(t, err, bolt.ErrInUse)
+	require.NoError(t, one.Close())
+	require.NoError(t, two.Close())
+	require.ErrorIs(t, one.Healthy(), os.ErrClosed)
+
+	after, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(before, after))
+	require.FileExists(t, left)
+	require.NoError(t, os.Chmod(path, 0o600))
+	requireClean(t, open(t, path))
+}

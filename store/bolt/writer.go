@@ -69,6 +69,9 @@ func (d *database) ask(ctx context.Context, do func(b *batch) (store.Pos, error)
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
+	if d.file.IsReadOnly() {
+		return 0, ErrReadOnly // there is no writer
+	}
 	r := request{do: do, done: make(chan result, 1)}
 	select {
 	case d.queue <- r:
