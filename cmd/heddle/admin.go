@@ -46,28 +46,44 @@ func reachable(path string) (addr string, done func(), err error) {
 	return fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(path)), func() { dir.Close() }, nil
 }
 
+// newSocket is between the name of a socket and the rest of that of a directory in which it is made.
+const newSocket = ".new-"
+
 // listen opens the socket of the log at storePath. The caller has the log open, so a socket that is
-// there already is what a killed heddle has left behind.
-func listen(storePath string) (net.Listener, error) {
+// there already is what a killed heddle has left behind. A socket is open to everybody until its mode
+// is set, so it is made in a directory that only its owner can enter, and then put in its place.
+func listen(storePath string) (l net.Listener, err error) {
 	path := socketPath(storePath)
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	info, err := os.Lstat(path)
+	if err == nil && info.Mode().Type() != fs.ModeSocket {
+		return nil, fmt.Errorf("%s is not a socket, and heddle needs that name for one: move it away", path)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	addr, done, err := reachable(path)
+	dir, err := os.MkdirTemp(filepath.Dir(path), filepath.Base(path)+newSocket+"*") // 0700
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	made := filepath.Join(dir, "socket")
+	addr, done, err := reachable(made)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: addr, Net: "unix"})
+	unix, err := net.ListenUnix("unix", &net.UnixAddr{Name: addr, Net: "unix"})
 	if err != nil {
 		return nil, fmt.Errorf("socket %s: %w; if its path is too long, choose a shorter store.path", path, err)
 	}
-	l.SetUnlinkOnClose(false) // addr may be gone by then
-	if err := os.Chmod(path, 0o600); err != nil {
-		l.Close()
-		return nil, err
+	unix.SetUnlinkOnClose(false) // addr will be gone by then
+	if err := os.Chmod(made, 0o600); err != nil {
+		return nil, errors.Join(err, unix.Close())
 	}
-	return socket{l, path}, nil
+	if err := os.Rename(made, path); err != nil {
+		return nil, errors.Join(err, unix.Close())
+	}
+	return socket{unix, path}, nil
 }
 
 // A socket is a listener that removes its file.
@@ -110,19 +126,47 @@ func ask(ctx context.Context, storePath string, r *redact.Redactor, q question, 
 	if q.Ask == askCheck {
 		report, err := bolt.CheckFile(ctx, storePath)
 		if err != nil {
-			return err
+			return unanswered(err, storePath)
 		}
 		return writeReport(report, w)
 	}
-	s, err := bolt.Open(storePath, bolt.Config{})
-	if errors.Is(err, bolt.ErrInUse) {
-		return fmt.Errorf("%w, which does not answer at %s", err, socketPath(storePath))
+	s, err := bolt.Open(storePath, bolt.Config{ReadOnly: true})
+	if err != nil {
+		return unanswered(err, storePath)
 	}
+	if q.Ask == askBackup { // to a file; all others may go to a pager
+		return errors.Join(desk{s, r}.answer(ctx, q, w), s.Close())
+	}
+	return putAside(w, func(w io.Writer) error {
+		return errors.Join(desk{s, r}.answer(ctx, q, w), s.Close())
+	})
+}
+
+// unanswered says what a log in use means to who has found that nobody answers for it.
+func unanswered(err error, storePath string) error {
+	if !errors.Is(err, bolt.ErrInUse) {
+		return err
+	}
+	return fmt.Errorf("the log %s is %w, but nothing answers at %s: try again, and if it stays so, restart that heddle", storePath, bolt.ErrInUse, socketPath(storePath))
+}
+
+// putAside gives answer a file to write to, and copies that to w when answer is done. A pager that
+// waits for its reader would otherwise keep the log open, and so a heddle from starting.
+func putAside(w io.Writer, answer func(w io.Writer) error) error {
+	f, err := os.CreateTemp("", "heddle-answer-*") // 0600
 	if err != nil {
 		return err
 	}
-	err = desk{s, r}.answer(ctx, q, w)
-	return errors.Join(err, s.Close())
+	defer f.Close()
+	if err := os.Remove(f.Name()); err != nil { // the file stays until it is closed
+		return err
+	}
+	err = answer(f)
+	if _, seek := f.Seek(0, io.SeekStart); seek != nil {
+		return errors.Join(err, seek)
+	}
+	_, copied := io.Copy(w, f)
+	return errors.Join(err, copied)
 }
 
 // askServer asks the heddle that serves. It reports whether there is one.

@@ -190,15 +190,16 @@ func noRoom(err error, path string) error {
 	return fmt.Errorf("there is no room in %s for a copy of the log, which a check needs while heddle serves: free some, or stop heddle and check again, which needs none: %w", filepath.Dir(path), err)
 }
 
-// sweepChecks removes what checks of the log have left that a crash has ended. The caller has the log
-// open, and no check has begun.
-func sweepChecks(storePath string) error {
+// sweepBeside removes what a crash has left beside the log: copies of checks, and where a socket was
+// made. The caller has the log open, and no check has begun.
+func sweepBeside(storePath string) error {
 	entries, err := os.ReadDir(filepath.Dir(storePath))
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), filepath.Base(storePath)+checkSuffix) {
+		if strings.HasPrefix(e.Name(), filepath.Base(storePath)+checkSuffix) ||
+			strings.HasPrefix(e.Name(), filepath.Base(socketPath(storePath))+newSocket) {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(filepath.Dir(storePath), e.Name())))
 		}
 	}

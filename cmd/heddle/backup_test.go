@@ -164,17 +164,18 @@ func TestNoRoomForACheck(t *testing.T) {
 	require.Equal(t, errFull, noRoom(errFull, "x"))
 }
 
-// What a check leaves when its process is killed goes at the next start; all else stays.
-func TestSweepChecks(t *testing.T) {
+// What a check or a start leaves when its process is killed goes at the next start; all else stays.
+func TestSweepBeside(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "heddle.db")
 	require.NoError(t, os.MkdirAll(path+checkSuffix+"123", 0o700))
 	require.NoError(t, os.WriteFile(path+checkSuffix+"123/copy", nil, 0o600))
 	require.NoError(t, os.MkdirAll(path+".artefacts/ab", 0o700))
+	require.NoError(t, os.MkdirAll(path+".sock.new-123/socket", 0o700))
 	require.NoError(t, os.Symlink(path+".artefacts", artefactsPath(path+checkSuffix+"123/copy")))
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	require.NoError(t, sweepChecks(path))
+	require.NoError(t, sweepBeside(path))
 	require.Equal(t, "heddle.db heddle.db.artefacts", strings.Join(names(t, dir), " "))
 	require.DirExists(t, path+".artefacts/ab", "the link is removed, not what it leads to")
-	require.Error(t, sweepChecks(filepath.Join(dir, "none/heddle.db")))
+	require.Error(t, sweepBeside(filepath.Join(dir, "none/heddle.db")))
 }

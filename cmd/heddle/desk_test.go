@@ -166,9 +166,60 @@ func TestAskALogInUse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "heddle.db")
 	s := newStore(t, path)
 	defer s.Close()
-	err := ask(context.Background(), path, nil, question{Ask: askList}, io.Discard)
-	require.ErrorIs(t, err, bolt.ErrInUse)
-	require.ErrorContains(t, err, path+".sock")
+	for _, q := range []string{askList, askShow, askExport, askCheck, askBackup} {
+		err := ask(context.Background(), path, nil, question{Ask: q}, io.Discard)
+		require.EqualError(t, err, "the log "+path+" is in use by another heddle, but nothing answers at "+path+".sock: try again, and if it stays so, restart that heddle")
+		require.ErrorIs(t, err, bolt.ErrInUse)
+	}
+}
+
+// A person may look at a log that only can be read, and while others look; and a heddle may start while
+// the answer waits in a pager.
+func TestAskDoesNotHoldTheLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "heddle.db")
+	require.NoError(t, newStore(t, path).Close())
+	other, err := bolt.Open(path, bolt.Config{ReadOnly: true})
+	require.NoError(t, err)
+	require.NoError(t, ask(context.Background(), path, nil, question{Ask: askExport}, io.Discard))
+	require.NoError(t, other.Close())
+
+	for _, q := range []string{askList, askShow, askExport} {
+		begun := 0
+		err = ask(context.Background(), path, nil, question{Ask: q, Session: session}, writerFunc(func(p []byte) (int, error) {
+			begun++
+			s, err := bolt.Open(path, bolt.Config{})
+			if err != nil {
+				return 0, err
+			}
+			return len(p), s.Close()
+		}))
+		require.NoError(t, err, q)
+		require.NotZero(t, begun, q)
+	}
+	require.ErrorIs(t, ask(context.Background(), path, nil, question{Ask: askList}, failing{}), errFull)
+}
+
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+func TestListenRemovesOnlySockets(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "heddle.db")
+	require.NoError(t, os.WriteFile(path+".sock", []byte("precious"), 0o600))
+	_, err := listen(path)
+	require.EqualError(t, err, path+".sock is not a socket, and heddle needs that name for one: move it away")
+	require.Equal(t, []string{"heddle.db.sock"}, names(t, dir))
+	require.NoError(t, os.Remove(path+".sock"))
+
+	l, err := listen(path)
+	require.NoError(t, err)
+	require.Equal(t, []string{"heddle.db.sock"}, names(t, dir))
+	require.Equal(t, os.ModeSocket|0o600, modes(t, dir)["heddle.db.sock"])
+	require.NoError(t, l.Close())
+	require.Empty(t, names(t, dir))
+	_, err = listen(filepath.Join(dir, "none/heddle.db"))
+	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
 func TestSocket(t *testing.T) {

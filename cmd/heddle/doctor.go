@@ -115,7 +115,7 @@ func (d *doctor) storage(ctx context.Context) {
 	}
 	s, err := bolt.Open(path, bolt.Config{})
 	if err != nil {
-		d.fail("store: %v", err)
+		d.fail("store: %v", unanswered(err, path))
 		return
 	}
 	if err := s.Close(); err != nil {

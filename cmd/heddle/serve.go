@@ -135,7 +135,7 @@ func openStore(path string) (*bolt.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := sweepChecks(path); err != nil {
+	if err := sweepBeside(path); err != nil {
 		return nil, errors.Join(fmt.Errorf("store.path: %w", err), st.Close())
 	}
 	return st, nil
