@@ -21,56 +21,84 @@ import (
 
 func artefactsPath(storePath string) string { return storePath + ".artefacts" }
 
+// A backup is made under another name, partSuffix, in a directory beside the place where it will be,
+// examined there, and then renamed: first the artefacts, and when that is durable, the file. So the
+// file is there only if all of it is. A crash before that leaves the directory, or file.artefacts
+// without the file: neither is taken for a backup, and the next attempt says what is in the way.
+
+// partSuffix is between the name of a backup and the rest of that of the directory in which it is made.
+const partSuffix = ".part-"
+
 // backup copies the log and its artefacts to file and file.artefacts, whole or not at all.
 func (p program) backup(ctx context.Context, storePath, file string) (err error) {
+	if file == "" {
+		return errors.New("the name of the file to write is empty")
+	}
+	if err := free(file); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(file), filepath.Base(file)+partSuffix+"*") // 0700
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	part := filepath.Join(dir, "log")
+	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	err = ask(ctx, storePath, nil, question{Ask: askBackup}, f)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Mkdir(artefactsPath(part), 0o700); err != nil {
+		return err
+	}
+	if err := copyArtefacts(ctx, artefactsPath(storePath), artefactsPath(part)); err != nil {
+		return fmt.Errorf("copying the artefacts: %w", err)
+	}
+	report, err := bolt.CheckFile(ctx, part)
+	if err != nil {
+		return err
+	}
+	if len(report.Problems) > 0 {
+		return fmt.Errorf("the copy is damaged, and so the log may be: \"heddle store check\" tells:\n%s",
+			strings.ReplaceAll(strings.Join(report.Problems, "\n"), part, file))
+	}
+	if err := publish(part, file); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s and %s are a whole backup: %d sessions, %d events, %d artefacts\n",
+		file, artefactsPath(file), report.Sessions, report.Events, report.Artefacts)
+	return err
+}
+
+// free returns an error if there is something in the place of a backup.
+func free(file string) error {
 	for _, path := range []string{file, artefactsPath(file)} {
 		if _, err := os.Lstat(path); err == nil {
 			return fmt.Errorf("%s is there already, and a backup overwrites nothing: choose another name (%w)", path, fs.ErrExist)
 		}
 	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(file))
-		}
-	}()
-	err = ask(ctx, storePath, nil, question{Ask: askBackup}, f)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return p.complete(ctx, storePath, file)
+	return nil
 }
 
-// complete adds the artefacts to the copy of the log, and examines both.
-func (p program) complete(ctx context.Context, storePath, file string) (err error) {
-	to := artefactsPath(file)
-	if err := os.Mkdir(to, 0o700); err != nil {
+// publish gives the finished backup its name. A rename replaces a file, so it looks once more; whoever
+// comes between that and the rename has chosen the same name for something else within microseconds.
+func publish(part, file string) error {
+	if err := free(file); err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.RemoveAll(to))
-		}
-	}()
-	if err := copyArtefacts(ctx, artefactsPath(storePath), to); err != nil {
-		return fmt.Errorf("copying the artefacts: %w", err)
+	if err := os.Rename(artefactsPath(part), artefactsPath(file)); err != nil {
+		return err
 	}
 	if err := syncDir(filepath.Dir(file)); err != nil {
-		return err
+		return errors.Join(err, os.RemoveAll(artefactsPath(file)))
 	}
-	report, err := bolt.CheckFile(ctx, file)
-	if err != nil {
-		return err
+	if err := os.Rename(part, file); err != nil {
+		return errors.Join(err, os.RemoveAll(artefactsPath(file)))
 	}
-	if len(report.Problems) > 0 {
-		return fmt.Errorf("the copy is damaged, and so the log may be: \"heddle store check\" tells:\n%s", strings.Join(report.Problems, "\n"))
-	}
-	_, err = fmt.Fprintf(p.stdout, "%s and %s are a whole backup: %d sessions, %d events, %d artefacts\n",
-		file, to, report.Sessions, report.Events, report.Artefacts)
-	return err
+	return syncDir(filepath.Dir(file))
 }
 
 // copyArtefacts copies what is complete, and makes it durable. Without from there is nothing to copy.

@@ -5,9 +5,11 @@ import (
 	"context"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -98,6 +100,46 @@ func TestBackupRefusesAndCleansUp(t *testing.T) {
 			require.Equal(t, c.left, names(t, dir))
 		})
 	}
+}
+
+// While a backup is made nothing is there that looks like one, so a kill can leave nothing such.
+func TestBackupIsNotThereBeforeItIsWhole(t *testing.T) {
+	s := newStore(t, filepath.Join(t.TempDir(), "heddle.db"))
+	defer s.Close()
+	withArtefact(t, s, "long")
+	dir := t.TempDir()
+	file := filepath.Join(dir, "copy")
+	during := make(chan []string, 2)
+	var whole atomic.Bool
+	defer serveDesk(t, s.Path(), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		during <- names(t, dir)
+		if !whole.Load() {
+			_, _ = io.WriteString(w, "half")
+			panic(http.ErrAbortHandler)
+		}
+		desk{s, nil}.ServeHTTP(w, r)
+	}))()
+	p := program{stdout: io.Discard}
+	require.Error(t, p.backup(t.Context(), s.Path(), file))
+	seen := <-during
+	require.Len(t, seen, 1)
+	require.Contains(t, seen[0], "copy.part-")
+	require.Empty(t, names(t, dir))
+
+	whole.Store(true)
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "copy.part-1"), 0o700)) // of one that was killed
+	require.NoError(t, p.backup(t.Context(), s.Path(), file))
+	require.Equal(t, []string{"copy", "copy.artefacts", "copy.part-1"}, names(t, dir))
+}
+
+func TestPublishOverwritesNothing(t *testing.T) {
+	dir := t.TempDir()
+	part, file := filepath.Join(dir, "part"), filepath.Join(dir, "copy")
+	require.NoError(t, os.WriteFile(part, []byte("new"), 0o600))
+	require.NoError(t, os.Mkdir(artefactsPath(part), 0o700))
+	require.NoError(t, os.WriteFile(file, []byte("old"), 0o600))
+	require.ErrorIs(t, publish(part, file), fs.ErrExist)
+	require.Equal(t, []string{"copy", "part", "part.artefacts"}, names(t, dir))
 }
 
 func names(t *testing.T, dir string) (all []string) {

@@ -86,7 +86,10 @@ func TestWhichConfiguration(t *testing.T) {
 		require.Equal(t, 1, o.code)
 		require.Contains(t, o.stderr, "heddle: heddle.toml:1:2: unknown key slak")
 	}
-	o := runWith(nil, "serve", "-c", "")
+	o := runWith(nil, "backup", "", "-c", write(t, minimal))
+	require.Equal(t, 1, o.code)
+	require.Contains(t, o.stderr, "the name of the file to write is empty")
+	o = runWith(nil, "serve", "-c", "")
 	require.Equal(t, 1, o.code)
 	require.Contains(t, o.stderr, "-c needs the name of a file")
 }
