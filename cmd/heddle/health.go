@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/heddle-bot/heddle/bots/slack"
@@ -15,6 +16,7 @@ import (
 // healthHandler answers /healthz, which says that the process lives, and /readyz, which says that it
 // can work: 200, or 503 and the reasons, one a line.
 func healthHandler(log *bolt.Store, connection func() slack.Health) http.Handler {
+	disk := probe{dir: filepath.Dir(log.Path())}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintln(w, "ok")
@@ -24,7 +26,7 @@ func healthHandler(log *bolt.Store, connection func() slack.Health) http.Handler
 		if h := connection(); !h.Connected {
 			reasons = append(reasons, fmt.Sprintf("not connected to Slack since %s: %s", h.Since.UTC().Format(time.RFC3339), h.LastError))
 		}
-		if err := cmp.Or(log.Healthy(), writable(filepath.Dir(log.Path()))); err != nil {
+		if err := cmp.Or(log.Healthy(), disk.writable()); err != nil {
 			reasons = append(reasons, fmt.Sprintf("the log cannot be written: %v", err))
 		}
 		if len(reasons) > 0 {
@@ -37,6 +39,29 @@ func healthHandler(log *bolt.Store, connection func() slack.Health) http.Handler
 		}
 	})
 	return mux
+}
+
+// probeTime is how long the outcome of a probe holds: whoever asks more often gets the last one, so
+// that questions, which anybody may ask, cost no writes.
+const probeTime = 5 * time.Second
+
+// A probe knows whether a directory can be written. Its methods may be called concurrently.
+type probe struct {
+	dir string
+
+	mu      sync.Mutex
+	at      time.Time // of the outcome; zero: never yet
+	outcome error
+}
+
+func (p *probe) writable() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.at.IsZero() || time.Since(p.at) >= probeTime {
+		p.outcome = writable(p.dir)
+		p.at = time.Now() // since a slow disk is not to be asked all the time
+	}
+	return p.outcome
 }
 
 // writable tries whether a file can be written in dir: it finds a full disk too.

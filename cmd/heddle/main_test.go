@@ -291,6 +291,37 @@ func TestHealth(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, code)
 }
 
+// Anybody may ask whether heddle is ready, as often as they like; the disk is asked every 5 seconds.
+func TestProbeHolds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := probe{dir: filepath.Join(t.TempDir(), "d")}
+		require.NoError(t, os.Mkdir(p.dir, 0o700))
+		require.NoError(t, p.writable())
+		require.NoError(t, os.Remove(p.dir))
+		time.Sleep(probeTime - time.Nanosecond)
+		require.NoError(t, p.writable())
+		time.Sleep(time.Nanosecond)
+		require.Error(t, p.writable())
+		require.NoError(t, os.Mkdir(p.dir, 0o700))
+		require.Error(t, p.writable())
+		time.Sleep(probeTime)
+		require.NoError(t, p.writable())
+	})
+}
+
+func TestBoundedLeavesBehindWhatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fault := errors.New("fault")
+		require.ErrorIs(t, bounded(closeTime, "it", func() error { return fault }), fault)
+		hangs := make(chan struct{})
+		begin := time.Now()
+		require.EqualError(t, bounded(closeTime, "closing the log", func() error { <-hangs; return nil }), "closing the log did not end within 3s")
+		require.Equal(t, closeTime, time.Since(begin))
+		close(hangs)
+	})
+	require.Less(t, shutdownTime+closeTime, 30*time.Second, "when systemd kills")
+}
+
 func TestGroupEndsTogether(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -32,6 +32,7 @@ const (
 	toolGrace    = 15 * time.Second // that running tools have to come to their end
 	answerGrace  = 5 * time.Second  // that answers over HTTP have
 	shutdownTime = 25 * time.Second // after which what still hangs is left behind
+	closeTime    = 3 * time.Second  // that the log has to close, which waits for who still reads it
 )
 
 // A service is what the parts of it are made of.
@@ -58,7 +59,7 @@ func (p program) serve(ctx context.Context, cfg *Config, s secrets, r *redact.Re
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, st.Close()) }()
+	defer func() { err = errors.Join(err, bounded(closeTime, "closing the log", st.Close)) }()
 	sv := service{cfg, s, r, log, st, registry}
 	network, err := slack.New(slack.Config{
 		BotToken: s.slackBot,
@@ -249,5 +250,18 @@ func (g group) wait() error {
 		return err
 	case <-time.After(shutdownTime):
 		return fmt.Errorf("not everything ended within %v: what was running is told as interrupted at the next start", shutdownTime)
+	}
+}
+
+// bounded calls do, which may hang on what was left behind, and waits at most d for it. The process
+// ends then, and what is on the disk is as good as after a crash.
+func bounded(d time.Duration, what string, do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(d):
+		return fmt.Errorf("%s did not end within %v", what, d)
 	}
 }
