@@ -34,7 +34,10 @@ type Fault struct {
 	Hold       chan struct{}               // the answer waits until it is closed
 }
 
-// A Call is one call as it came in.
+// fails reports whether the caller does not hear of the call's own outcome.
+func (f Fault) fails() bool { return f.Status != 0 || f.Error != "" || f.Drop }
+
+// A Call is one call as it came in. Arguments of JSON that are not strings are kept as JSON.
 type Call struct {
 	Method string
 	Args   url.Values
@@ -60,71 +63,44 @@ func (a *API) Calls(method string) []Call {
 	return slices.DeleteFunc(slices.Clone(a.calls), func(c Call) bool { return c.Method != method })
 }
 
-// A method is one of the Web API. It returns the answer beside "ok", or a refusal.
-type method struct {
-	token string // that it takes
-	scope string // that the token must have; empty is none, or one of many
-	json  bool   // it takes the token in the header only
-	do    func(*Workspace, call) (map[string]any, refused)
-}
-
-// A call is the arguments of one.
-type call struct {
-	args url.Values
-	body []byte // if it is JSON
-}
-
-// refused is the code of a refusal; empty is success.
-type refused string
-
-func methods() map[string]method {
-	return map[string]method{
-		"auth.test":             {token: BotToken, do: authTest},
-		"apps.connections.open": {token: AppToken, json: true, do: connectionsOpen},
-		"chat.postMessage":      {token: BotToken, scope: "chat:write", do: postMessage},
-		"chat.update":           {token: BotToken, scope: "chat:write", do: updateMessage},
-		"chat.delete":           {token: BotToken, scope: "chat:write", do: deleteMessage},
-		"chat.postEphemeral":    {token: BotToken, scope: "chat:write", do: postEphemeral},
-		"conversations.replies": {token: BotToken, do: replies},
-		"users.info":            {token: BotToken, scope: "users:read", do: userInfo},
-		"users.list":            {token: BotToken, scope: "users:read", do: userList},
-		"views.open":            {token: BotToken, json: true, do: openView},
-	}
-}
-
 func (a *API) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/link", a.w.Socket)
 	for name, m := range methods() {
 		mux.HandleFunc("/api/"+name, func(rw http.ResponseWriter, r *http.Request) { a.serve(rw, r, name, m) })
 	}
-	mux.HandleFunc("/api/", func(rw http.ResponseWriter, _ *http.Request) { answer(rw, nil, "unknown_method") })
+	mux.HandleFunc("/api/", func(rw http.ResponseWriter, _ *http.Request) {
+		answer(rw, refuse("unknown_method").answer())
+	})
+	for pattern, f := range map[string]func(*Workspace, http.ResponseWriter, *http.Request){
+		"POST /upload/v1/{file}":       receive,
+		"GET /files-pri/{file}/{name}": download,
+		"GET /login":                   login,
+		"POST /hooks/{hook}":           respond,
+	} {
+		mux.HandleFunc(pattern, func(rw http.ResponseWriter, r *http.Request) { f(a.w, rw, r) })
+	}
 	return mux
 }
 
 func (a *API) serve(rw http.ResponseWriter, r *http.Request, name string, m method) {
-	c, token := read(rw, r)
-	a.mu.Lock()
-	var f Fault
-	if left := a.faults[name]; len(left) > 0 {
-		f, a.faults[name] = left[0], left[1:]
-	}
-	a.calls = append(a.calls, Call{name, c.args})
-	a.mu.Unlock()
+	c, no := read(rw, r)
+	f := a.meet(name, c)
 	defer a.w.change()
 
-	fails := f.Status != 0 || f.Error != "" || f.Drop
-	v, no := map[string]any(nil), refused(f.Error)
-	if !fails || f.Applied {
-		var refusal refused
-		if refusal = a.authorise(m, token); refusal == "" {
-			v, refusal = m.do(a.w, c)
-		}
-		if !fails {
-			no = refusal
-		}
+	var v map[string]any
+	if no == nil && (!f.fails() || f.Applied) {
+		v, no = do(a.w, name, m, c)
+	}
+	if f.Error != "" {
+		no = refuse(f.Error)
 	}
 	a.wait(r, f)
+	scopes := a.w.cfg.Scopes
+	if m.app {
+		scopes = "connections:write"
+	}
+	rw.Header().Set("X-OAuth-Scopes", scopes)
 	switch {
 	case f.Drop:
 		panic(http.ErrAbortHandler)
@@ -133,14 +109,48 @@ func (a *API) serve(rw http.ResponseWriter, r *http.Request, name string, m meth
 			rw.Header().Set("Retry-After", f.RetryAfter)
 		}
 		http.Error(rw, "<html>"+http.StatusText(f.Status)+"</html>", f.Status)
-		return
-	case name == "auth.test":
-		rw.Header().Set("X-OAuth-Scopes", a.w.cfg.Scopes)
+	case no != nil && no.after > 0:
+		rw.Header().Set("Retry-After", strconv.Itoa(int((no.after+time.Second-1)/time.Second)))
+		rw.Header().Set("Content-Type", "application/json; charset=utf-8")
+		rw.WriteHeader(http.StatusTooManyRequests)
+		answer(rw, no.answer())
+	case no != nil:
+		answer(rw, no.answer())
+	default:
+		v["ok"] = true
+		if f.Change != nil {
+			f.Change(v)
+		}
+		answer(rw, v)
 	}
-	if f.Change != nil && no == "" {
-		f.Change(v)
+}
+
+// do makes a call: what it answers, but for "ok".
+func do(w *Workspace, name string, m method, c call) (map[string]any, *refused) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	no := permit(w, m, c)
+	if no == nil && w.cfg.Tiers {
+		no = w.calls.admit(name, m, c, time.Now())
 	}
-	answer(rw, v, no)
+	if no == nil {
+		no = m.check(c)
+	}
+	if no != nil {
+		return nil, no
+	}
+	return m.do(w, c)
+}
+
+// meet notes a call and returns the fault that it meets.
+func (a *API) meet(name string, c call) (f Fault) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if left := a.faults[name]; len(left) > 0 {
+		f, a.faults[name] = left[0], left[1:]
+	}
+	a.calls = append(a.calls, Call{name, c.args})
+	return f
 }
 
 // wait delays an answer.
@@ -161,55 +171,78 @@ func (a *API) wait(r *http.Request, f Fault) {
 	}
 }
 
-// read returns the arguments of a call and its token: of the header, or with "form:" before it.
-func read(rw http.ResponseWriter, r *http.Request) (c call, token string) {
-	token, _ = strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+// A call is what one carries.
+type call struct {
+	args  url.Values
+	token string
+	form  bool // the token came as an argument
+}
+
+// read returns what a call carries. Methods take forms and JSON alike.
+func read(rw http.ResponseWriter, r *http.Request) (call, *refused) {
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	r.Body = http.MaxBytesReader(rw, r.Body, 1<<20)
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
-		var body json.RawMessage
-		_ = json.NewDecoder(r.Body).Decode(&body) // an empty body is allowed
-		return call{body: body, args: r.URL.Query()}, token
+		args, err := jsonArgs(r)
+		if err != nil {
+			return call{args: args, token: token}, refuse("invalid_json")
+		}
+		return call{args: args, token: token}, nil
 	}
-	_ = r.ParseForm() // what is missing is refused by the method
-	if t := r.Form.Get("token"); t != "" && token == "" {
-		token = "form:" + t
+	if err := r.ParseMultipartForm(1 << 20); err != nil && r.ParseForm() != nil {
+		return call{token: token}, refuse("invalid_form_data")
 	}
-	args := maps.Clone(r.Form)
-	args.Del("token")
-	return call{args: args}, token
+	c := call{args: maps.Clone(r.Form), token: token}
+	if t := c.args.Get("token"); t != "" && token == "" {
+		c.token, c.form = t, true
+	}
+	c.args.Del("token")
+	return c, nil
 }
 
-func (a *API) authorise(m method, token string) refused {
-	plain, form := strings.CutPrefix(token, "form:")
-	switch {
-	case plain == "", form && m.json:
-		return "not_authed"
-	case plain == m.token && m.scope != "" && !slices.Contains(strings.Split(a.w.cfg.Scopes, ","), m.scope):
-		return "missing_scope"
-	case plain == m.token:
-		return ""
-	case plain == BotToken || plain == AppToken:
-		return "not_allowed_token_type"
+// jsonArgs returns the members of a JSON object, and the arguments in the address.
+func jsonArgs(r *http.Request) (url.Values, error) {
+	args := r.URL.Query()
+	var body map[string]json.RawMessage
+	dec := json.NewDecoder(r.Body)
+	if err := dec.Decode(&body); err != nil && r.ContentLength != 0 {
+		return args, err
 	}
-	return "invalid_auth"
+	for name, raw := range body {
+		var s string
+		switch {
+		case json.Unmarshal(raw, &s) != nil:
+			s = string(raw)
+		case string(raw) == "null":
+			continue
+		}
+		args.Set(name, s)
+	}
+	return args, nil
 }
 
-func answer(rw http.ResponseWriter, v map[string]any, no refused) {
-	if v == nil || no != "" {
-		v = map[string]any{}
-	}
-	v["ok"] = no == ""
-	if no != "" {
-		v["error"] = string(no)
-	}
+func answer(rw http.ResponseWriter, v map[string]any) {
 	rw.Header().Set("Content-Type", "application/json; charset=utf-8")
 	_ = json.NewEncoder(rw).Encode(v) // the client may have gone
 }
 
-func number(s string, otherwise int) int {
-	n, err := strconv.Atoi(s)
-	if err != nil || n <= 0 {
-		return otherwise
+// flag reads an argument that is yes or no.
+func (c call) flag(name string) bool {
+	yes, _ := strconv.ParseBool(c.args.Get(name))
+	return yes
+}
+
+// limit returns how many items a page may have.
+func limit(w *Workspace, c call, most int) (int, *refused) {
+	n := most
+	if s := c.args.Get("limit"); s != "" && s != "0" {
+		var err error
+		if n, err = strconv.Atoi(s); err != nil || n < 0 || n > most {
+			return 0, refuse("invalid_limit")
+		}
 	}
-	return n
+	if w.cfg.PageSize > 0 {
+		n = min(n, w.cfg.PageSize)
+	}
+	return n, nil
 }

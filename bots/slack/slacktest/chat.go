@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A posting is what the bot wants a message to be. What is nil was not sent.
 type posting struct {
 	text     *string
-	blocks   []blockJSON
+	markdown *string
+	blocks   []any
 	metadata json.RawMessage
 }
 
@@ -19,191 +21,234 @@ const (
 	maxUpdate = 4_000
 )
 
-// place returns the channel that the bot may write in.
-func (w *state) place(c call) (*channel, refused) {
-	ch := w.channels[c.args.Get("channel")]
+// place returns the channel that the bot may write in, named by an argument.
+func (w *state) place(c call, arg string) (*channel, *refused) {
+	ch := w.channels[c.args.Get(arg)]
 	switch {
 	case ch == nil:
-		return nil, "channel_not_found"
+		return nil, refuse("channel_not_found")
 	case ch.archived:
-		return nil, "is_archived"
+		return nil, refuse("is_archived")
 	case ch.absent:
-		return nil, "not_in_channel"
+		return nil, refuse("not_in_channel")
 	}
-	return ch, ""
+	return ch, nil
 }
 
-func readPosting(c call) (posting, refused) {
-	var p posting
+func readPosting(c call) (p posting, no *refused) {
 	if c.args.Has("text") {
 		text := c.args.Get("text")
 		p.text = &text
 	}
-	if raw := c.args.Get("blocks"); raw != "" {
-		blocks, no := checkBlocks(raw)
-		if no != "" {
-			return p, no
-		}
-		p.blocks = blocks
+	if c.args.Has("markdown_text") {
+		markdown := c.args.Get("markdown_text")
+		p.markdown = &markdown
 	}
-	if raw := c.args.Get("metadata"); raw != "" {
-		var meta struct {
-			Type    string         `json:"event_type"`
-			Payload map[string]any `json:"event_payload"`
-		}
-		if err := json.Unmarshal([]byte(raw), &meta); err != nil || meta.Type == "" || meta.Payload == nil {
-			return p, "invalid_metadata_format"
-		}
-		p.metadata = json.RawMessage(raw)
+	if p.blocks, no = readBlocks(c, inMessage); no == nil {
+		p.metadata, no = readMetadata(c)
 	}
-	return p, ""
+	switch {
+	case no != nil:
+		return p, no
+	case p.markdown != nil && (p.text != nil || p.blocks != nil):
+		return p, refuse("markdown_text_conflict")
+	case p.markdown != nil && length(*p.markdown) > maxMarkdown:
+		return p, refuse("msg_too_long")
+	case len(p.blocks) == 0 && (p.text == nil || *p.text == "") && (p.markdown == nil || *p.markdown == ""):
+		return p, refuse("no_text")
+	}
+	return p, nil
 }
 
-func (p posting) empty() bool { return (p.text == nil || *p.text == "") && len(p.blocks) == 0 }
+// readBlocks reads and checks the argument "blocks". Nil is none; empty is an empty list.
+func readBlocks(c call, s surface) ([]any, *refused) {
+	raw := c.args.Get("blocks")
+	if raw == "" {
+		return nil, nil
+	}
+	blocks, ok := decode(raw)
+	if !ok {
+		return nil, refuse("invalid_blocks_format")
+	}
+	var found checker
+	checkBlocks(s)(&found, "/blocks", blocks)
+	if found.problems != nil {
+		return nil, refuse("invalid_blocks", found.problems...)
+	}
+	if size(blocks) > maxBlockText {
+		return nil, refuse("msg_blocks_too_long")
+	}
+	return append([]any{}, blocks...), nil
+}
 
-func postMessage(w *Workspace, c call) (map[string]any, refused) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	ch, no := w.place(c)
-	if no != "" {
+// size counts the characters of all texts in blocks, but for those of buttons.
+func size(v any) (n int) {
+	switch v := v.(type) {
+	case []any:
+		for _, one := range v {
+			n += size(one)
+		}
+	case map[string]any:
+		if str(v, "type") == "actions" {
+			return 0
+		}
+		for name, one := range v {
+			if s, ok := one.(string); ok && name == "text" {
+				n += length(s)
+			} else {
+				n += size(one)
+			}
+		}
+	}
+	return n
+}
+
+func readMetadata(c call) (json.RawMessage, *refused) {
+	raw := c.args.Get("metadata")
+	if raw == "" {
+		return nil, nil
+	}
+	var meta map[string]any
+	err := json.Unmarshal([]byte(raw), &meta)
+	if err == nil && len(meta) == 0 {
+		return json.RawMessage(raw), nil // takes away what there was
+	}
+	if payload, ok := meta["event_payload"].(map[string]any); err != nil || str(meta, "event_type") == "" || !ok || payload == nil {
+		return nil, refuse("invalid_metadata_format")
+	}
+	return json.RawMessage(raw), nil
+}
+
+// post adds a message of the bot and tells the bot of it, as Slack does.
+func post(w *Workspace, ch *channel, m *Message) {
+	ch.messages = append(ch.messages, m)
+	if a := w.assistants[ch.id+"/"+m.Thread]; a != nil {
+		a.Status, a.Loading = "", nil
+	}
+	w.wake()
+	w.Socket.Event(ch.events(m)...)
+}
+
+// thread returns the ts of the thread that a message of that ts is in or starts. It is empty if there
+// is no such message.
+func (c *channel) thread(ts string) string {
+	root := c.find(ts)
+	switch {
+	case root == nil:
+		return ""
+	case root.Thread != "":
+		return root.Thread
+	}
+	return root.TS
+}
+
+func postMessage(w *Workspace, c call) (map[string]any, *refused) {
+	ch, no := w.place(c, "channel")
+	if no != nil {
 		return nil, no
 	}
 	p, no := readPosting(c)
-	if no != "" {
+	if no != nil {
 		return nil, no
-	}
-	if p.empty() {
-		return nil, "no_text"
 	}
 	if p.text != nil && length(*p.text) > maxPost {
 		short := string([]rune(*p.text)[:maxPost])
 		p.text = &short
 	}
-	m := &Message{TS: w.next(), User: BotUser}
 	// Slack posts into the channel if the root is not there.
-	if root := ch.find(c.args.Get("thread_ts")); root != nil {
-		m.Thread = root.TS
-		if root.Thread != "" {
-			m.Thread = root.Thread
-		}
-	}
-	m.show(p)
-	ch.messages = append(ch.messages, m)
-	w.wake()
-	w.Socket.Event(ch.events(m)...)
-	return map[string]any{"channel": ch.id, "ts": m.TS, "message": m.json()}, ""
+	m := &Message{TS: w.next(), User: BotUser, Thread: ch.thread(c.args.Get("thread_ts"))}
+	m.set(p)
+	post(w, ch, m)
+	return map[string]any{"channel": ch.id, "ts": m.TS, "message": m.json()}, nil
 }
 
-func updateMessage(w *Workspace, c call) (map[string]any, refused) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	ch, no := w.place(c)
-	if no != "" {
+// own returns the bot's message that a call names, or the refusal for a foreign one.
+func (c *channel) own(ts, foreign string) (*Message, *refused) {
+	m := c.find(ts)
+	switch {
+	case m == nil:
+		return nil, refuse("message_not_found")
+	case m.User != BotUser:
+		return nil, refuse(foreign)
+	}
+	return m, nil
+}
+
+func updateMessage(w *Workspace, c call) (map[string]any, *refused) {
+	ch, no := w.place(c, "channel")
+	if no != nil && no.code == "is_archived" {
+		return nil, refuse("is_inactive")
+	}
+	if no != nil {
 		return nil, no
 	}
-	m := ch.find(c.args.Get("ts"))
-	if m == nil {
-		return nil, "message_not_found"
+	m, no := ch.own(c.args.Get("ts"), "cant_update_message")
+	if no != nil {
+		return nil, no
 	}
-	if m.User != BotUser {
-		return nil, "cant_update_message"
-	}
+	now := time.Now()
 	p, no := readPosting(c)
 	switch {
-	case no != "":
+	case no != nil:
 		return nil, no
-	case p.empty():
-		return nil, "no_text"
 	case p.text != nil && length(*p.text) > maxUpdate:
-		return nil, "msg_too_long"
+		return nil, refuse("msg_too_long")
+	case m.Stream.open(now):
+		return nil, refuse("streaming_state_conflict")
+	case w.cfg.EditWithin > 0 && now.Sub(stamp(m.TS)) > w.cfg.EditWithin:
+		return nil, refuse("edit_window_closed")
+	case hasRichText(m.blocks) && len(p.blocks) > 0 && !hasRichText(p.blocks):
+		return nil, refuse("block_mismatch")
 	}
 	before := m.json()
-	m.show(p)
+	m.set(p)
 	m.Edits++
 	w.wake()
 	w.Socket.Event(changedEvent(ch, m, before, w.next()))
-	return map[string]any{"channel": ch.id, "ts": m.TS, "text": m.Fallback, "message": m.json()}, ""
+	return map[string]any{"channel": ch.id, "ts": m.TS, "text": m.Fallback, "message": m.json()}, nil
 }
 
-func deleteMessage(w *Workspace, c call) (map[string]any, refused) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	ch, no := w.place(c)
-	if no != "" {
+func hasRichText(blocks []any) bool {
+	return slices.ContainsFunc(blocks, func(b any) bool { return str(b, "type") == "rich_text" })
+}
+
+func deleteMessage(w *Workspace, c call) (map[string]any, *refused) {
+	ch, no := w.place(c, "channel")
+	if no != nil {
 		return nil, no
 	}
-	m := ch.find(c.args.Get("ts"))
-	switch {
-	case m == nil:
-		return nil, "message_not_found"
-	case m.User != BotUser:
-		return nil, "cant_delete_message"
+	m, no := ch.own(c.args.Get("ts"), "cant_delete_message")
+	if no != nil {
+		return nil, no
 	}
-	ch.messages = slices.DeleteFunc(ch.messages, func(o *Message) bool { return o == m })
+	event := ch.remove(m, w.next())
 	w.wake()
-	return map[string]any{"channel": ch.id, "ts": m.TS}, ""
+	w.Socket.Event(event)
+	return map[string]any{"channel": ch.id, "ts": m.TS}, nil
 }
 
-func postEphemeral(w *Workspace, c call) (map[string]any, refused) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	ch, no := w.place(c)
-	if no != "" {
+func postEphemeral(w *Workspace, c call) (map[string]any, *refused) {
+	ch, no := w.place(c, "channel")
+	if no != nil {
 		return nil, no
 	}
 	user := c.args.Get("user")
-	if w.users[user] == "" {
-		return nil, "user_not_in_channel"
+	if w.users[user] == nil {
+		return nil, refuse("user_not_in_channel")
 	}
 	p, no := readPosting(c)
-	if no != "" {
+	if no != nil {
 		return nil, no
 	}
-	if p.empty() {
-		return nil, "no_text"
-	}
 	m := &Message{TS: w.next(), User: BotUser, For: user, Thread: c.args.Get("thread_ts")}
-	p.metadata = nil // Slack keeps none
-	m.show(p)
+	m.set(p)
 	ch.messages = append(ch.messages, m)
-	w.wake()
-	return map[string]any{"message_ts": m.TS}, ""
+	return map[string]any{"message_ts": m.TS}, nil
 }
 
-func replies(w *Workspace, c call) (map[string]any, refused) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	ch := w.channels[c.args.Get("channel")]
-	if ch == nil {
-		return nil, "channel_not_found"
-	}
-	root := ch.find(c.args.Get("ts"))
-	if root == nil {
-		return nil, "thread_not_found"
-	}
-	limit := min(number(c.args.Get("limit"), 1000), 1000)
-	if w.cfg.PageSize > 0 {
-		limit = min(limit, w.cfg.PageSize)
-	}
-	after := c.args.Get("cursor")
-	var page []map[string]any
-	more, last := false, ""
-	for _, m := range ch.messages {
-		if m.For != "" || m.TS != root.TS && m.Thread != root.TS || after != "" && strings.Compare(m.TS, after) <= 0 {
-			continue
-		}
-		if more = len(page) == limit; more {
-			break
-		}
-		v := m.json()
-		if m.metadata != nil && c.args.Get("include_all_metadata") == "1" {
-			v["metadata"] = m.metadata
-		}
-		page, last = append(page, v), m.TS
-	}
-	cursor := ""
-	if more {
-		cursor = last
-	}
-	return map[string]any{"messages": page, "has_more": more, "response_metadata": map[string]any{"next_cursor": cursor}}, ""
+// stamp returns the time in a ts.
+func stamp(ts string) time.Time {
+	sec, micro, _ := strings.Cut(ts, ".")
+	d, _ := time.ParseDuration(sec + "s" + micro + "us") // made by next
+	return time.Unix(0, 0).Add(d)
 }

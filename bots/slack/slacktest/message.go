@@ -3,6 +3,7 @@ package slacktest
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -18,9 +19,19 @@ type Message struct {
 	Key      string // of the bot's metadata
 	Edits    int
 	For      string // only this person sees it
+	Files    []File
+	Stream   Stream
+	content
+}
 
-	blocks   []blockJSON
-	metadata json.RawMessage
+// A content is the rest of what a message holds.
+type content struct {
+	team      string // of the author, if it is another than the bot's
+	blocks    []any
+	metadata  json.RawMessage
+	reactions []string // of the bot
+	unfurled  bool     // links in it are shown with what is behind them
+	gone      bool     // deleted while its thread stays
 }
 
 // A Button is what a person can press.
@@ -39,6 +50,9 @@ func (m Message) Labels() []string {
 	}
 	return all
 }
+
+// Reactions returns the names of the emoji that the bot has put on the message.
+func (m Message) Reactions() []string { return slices.Clone(m.reactions) }
 
 // Thread returns the messages of a thread, the root and private ones included, oldest first.
 func (w *Workspace) Thread(channel, root string) []Message {
@@ -62,10 +76,13 @@ func (w *state) messages(channel string, which func(*Message) bool) []Message {
 	return all
 }
 
-// show sets what the bot wants the message to be.
-func (m *Message) show(p posting) {
-	if p.text != nil {
-		m.Text, m.Fallback = *p.text, *p.text
+// set makes the message what the bot wants it to be. Text without blocks takes old blocks away.
+func (m *Message) set(p posting) {
+	switch {
+	case p.markdown != nil:
+		m.Fallback, m.blocks = *p.markdown, nil
+	case p.text != nil:
+		m.Fallback, m.blocks = *p.text, nil
 	}
 	if p.blocks != nil {
 		m.blocks = p.blocks
@@ -74,31 +91,77 @@ func (m *Message) show(p posting) {
 		m.metadata = p.metadata
 		m.Key = metadataKey(p.metadata)
 	}
-	m.Buttons = nil
-	var texts []string
-	for _, b := range m.blocks {
-		if b.Text != nil {
-			texts = append(texts, b.Text.Text)
+	m.show()
+}
+
+// show derives what a person sees of the message.
+func (m *Message) show() {
+	m.Text, m.Buttons = m.Fallback, nil
+	if len(m.blocks) > 0 {
+		m.Text = shown(m.blocks)
+		if m.Stream.State != "" {
+			m.Text = strings.TrimLeft(m.Fallback+"\n"+m.Text, "\n")
 		}
-		for _, e := range b.Elements {
-			if e.Type == "button" && e.Text != nil {
-				m.Buttons = append(m.Buttons, Button{e.ActionID, e.Text.Text, e.Value, e.Style})
+	}
+	m.Buttons = buttons(m.blocks)
+}
+
+// shown returns the texts of blocks, one a line.
+func shown(blocks []any) string {
+	var lines []string
+	for _, b := range blocks {
+		switch str(b, "type") {
+		case "markdown", "task_card":
+			lines = append(lines, str(b, "text")+str(b, "title"))
+		case "rich_text", "table":
+			lines = append(lines, flat(b))
+		case "context":
+			for _, e := range objects(b, "elements") {
+				lines = append(lines, str(e, "text")+str(e, "alt_text"))
+			}
+		default:
+			if text := str(b, "text", "text"); text != "" {
+				lines = append(lines, text)
+			}
+			for _, f := range objects(b, "fields") {
+				lines = append(lines, str(f, "text"))
 			}
 		}
 	}
-	if len(m.blocks) > 0 {
-		m.Text = strings.Join(texts, "\n")
+	return strings.Join(lines, "\n")
+}
+
+// flat returns all text in a tree of blocks, without its form.
+func flat(v any) string {
+	var b strings.Builder
+	switch v := v.(type) {
+	case []any:
+		for _, one := range v {
+			b.WriteString(flat(one))
+		}
+	case map[string]any:
+		b.WriteString(str(v, "text") + flat(v["elements"]) + flat(v["rows"]))
 	}
+	return b.String()
+}
+
+func buttons(blocks []any) []Button {
+	var all []Button
+	for _, b := range blocks {
+		o, _ := b.(map[string]any)
+		for _, e := range elementsOf(o) {
+			if str(e, "type") == "button" {
+				all = append(all, Button{str(e, "action_id"), str(e, "text", "text"), str(e, "value"), str(e, "style")})
+			}
+		}
+	}
+	return all
 }
 
 func metadataKey(raw json.RawMessage) string {
-	var meta struct {
-		Payload struct {
-			Key string `json:"key"`
-		} `json:"event_payload"`
-	}
+	var meta map[string]any
 	_ = json.Unmarshal(raw, &meta) // checked before
-	return meta.Payload.Key
+	return str(meta, "event_payload", "key")
 }
 
 // json returns the message as the Web API and events show it.
@@ -107,50 +170,82 @@ func (m *Message) json() map[string]any {
 	if m.Thread != "" {
 		v["thread_ts"] = m.Thread
 	}
-	if m.User == BotUser {
-		v["bot_id"], v["app_id"] = BotID, appID
-	}
-	if m.blocks != nil {
-		v["blocks"] = m.blocks
-	}
 	if m.Edits > 0 {
 		v["edited"] = map[string]any{"user": m.User, "ts": m.TS}
+	}
+	if len(m.Files) > 0 {
+		var files []map[string]any
+		for _, f := range m.Files {
+			files = append(files, f.json())
+		}
+		v["files"], v["upload"], v["subtype"] = files, false, "file_share"
+	}
+	if m.unfurled {
+		v["attachments"] = []any{map[string]any{"id": 1, "from_url": "https://example.com/", "title": "Example", "fallback": "Example"}}
+	}
+	if len(m.reactions) > 0 {
+		var all []map[string]any
+		for _, name := range m.reactions {
+			all = append(all, map[string]any{"name": name, "users": []string{BotUser}, "count": 1})
+		}
+		v["reactions"] = all
+	}
+	switch {
+	case m.gone:
+		v["user"], v["subtype"], v["hidden"], v["text"] = "USLACKBOT", "tombstone", true, "This message was deleted."
+	case m.User == BotUser:
+		v["bot_id"], v["app_id"] = BotID, appID
+		v["bot_profile"] = map[string]any{"id": BotID, "app_id": appID, "name": BotName, "deleted": false, "updated": 1, "team_id": TeamID}
+		if m.blocks != nil {
+			v["blocks"] = m.blocks
+		}
+	default:
+		v["client_msg_id"] = "msg-" + m.TS
+		if m.Fallback != "" {
+			v["blocks"] = typedBlocks(m.TS, m.Fallback)
+		}
+		if m.team != "" {
+			v["team"], v["user_team"], v["source_team"] = m.team, m.team, m.team
+		}
 	}
 	return v
 }
 
-// events returns the events that Slack sends for a new message, in an order that the app
-// cannot rely on: here the message comes first if its ts is even.
-func (c *channel) events(m *Message) []map[string]any {
-	inner := func(kind string) map[string]any {
-		v := m.json()
-		v["type"], v["channel"], v["event_ts"] = kind, c.id, m.TS
-		if kind == "message" {
-			v["channel_type"] = c.kind
-		}
-		return v
-	}
-	events := []map[string]any{inner("message")}
-	if c.kind == "channel" && m.User != BotUser && strings.Contains(m.Fallback, "<@"+BotUser+">") {
-		events = append(events, inner("app_mention"))
-		if m.TS[len(m.TS)-1]%2 == 1 {
-			slices.Reverse(events)
-		}
-	}
-	return events
-}
+// special is what stands between angle brackets in Slack's own form of text.
+var special = regexp.MustCompile(`<([@#!]?)([^>|]*)(?:\|([^>]*))?>`)
 
-// changedEvent is what Slack sends when a message was edited.
-func changedEvent(c *channel, m *Message, before map[string]any, ts string) map[string]any {
-	return map[string]any{
-		"type": "message", "subtype": "message_changed", "hidden": true, "channel": c.id, "channel_type": c.kind,
-		"ts": ts, "event_ts": ts, "message": m.json(), "previous_message": before,
+// typedBlocks returns the block that Slack makes of what a person types.
+func typedBlocks(id, text string) []any {
+	elements, rest := []any{}, 0
+	plain := func(s string) {
+		if s != "" {
+			s = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(s)
+			elements = append(elements, map[string]any{"type": "text", "text": s})
+		}
 	}
+	for _, at := range special.FindAllStringSubmatchIndex(text, -1) {
+		plain(text[rest:at[0]])
+		rest = at[1]
+		name := text[at[4]:at[5]]
+		switch text[at[2]:at[3]] {
+		case "@":
+			elements = append(elements, map[string]any{"type": "user", "user_id": name})
+		case "#":
+			elements = append(elements, map[string]any{"type": "channel", "channel_id": name})
+		case "!":
+			elements = append(elements, map[string]any{"type": "broadcast", "range": name})
+		default:
+			elements = append(elements, map[string]any{"type": "link", "url": name})
+		}
+	}
+	plain(text[rest:])
+	section := map[string]any{"type": "rich_text_section", "elements": elements}
+	return []any{map[string]any{"type": "rich_text", "block_id": "b" + id, "elements": []any{section}}}
 }
 
 // find returns a message that everybody sees.
 func (c *channel) find(ts string) *Message {
-	i := slices.IndexFunc(c.messages, func(m *Message) bool { return m.TS == ts && m.For == "" })
+	i := slices.IndexFunc(c.messages, func(m *Message) bool { return m.TS == ts && m.For == "" && !m.gone })
 	if i < 0 {
 		return nil
 	}

@@ -119,7 +119,7 @@ func (q *queue) settle(id string, payload json.RawMessage) {
 }
 
 func (e *envelope) json() map[string]any {
-	v := map[string]any{"envelope_id": e.id, "type": e.kind, "payload": e.payload, "accepts_response_payload": e.kind == "interactive"}
+	v := map[string]any{"envelope_id": e.id, "type": e.kind, "payload": e.payload, "accepts_response_payload": e.kind != "events_api"}
 	if e.kind == "events_api" {
 		v["retry_attempt"], v["retry_reason"] = e.attempt, e.reason
 	}

@@ -144,3 +144,18 @@ func TestClickNeedsTheButton(t *testing.T) {
 	require.ErrorContains(t, w.Click(ann, channel, "1.0", "Approve"), "no message")
 	require.ErrorContains(t, w.Submit(ann, "x"), "no form")
 }
+
+// get asks for an address with a token, or without one.
+func get(t *testing.T, address, token string) *http.Response {
+	t.Helper()
+	req, err := http.NewRequest(http.MethodGet, address, nil)
+	require.NoError(t, err)
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Do(req)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = resp.Body.Close() })
+	return resp
+}

@@ -133,7 +133,7 @@ func (s *Socket) Event(inner ...map[string]any) {
 		payload := map[string]any{
 			"token": "verification", "team_id": TeamID, "api_app_id": appID, "type": "event_callback",
 			"event_id": fmt.Sprintf("Ev%08d", s.queue.number()), "event_time": time.Now().Unix(), "event": in,
-			"authorizations": []any{map[string]any{"team_id": TeamID, "user_id": BotUser, "is_bot": true}},
+			"authorizations": []any{map[string]any{"team_id": TeamID, "user_id": BotUser, "is_bot": true, "is_enterprise_install": false}}, "is_ext_shared_channel": shared(in),
 		}
 		s.queue.add(&envelope{kind: "events_api", payload: payload})
 		if s.faults.Duplicate > 0 {
@@ -147,7 +147,7 @@ func (s *Socket) Event(inner ...map[string]any) {
 
 // interact sends an interaction and waits for its acknowledgement. It is never sent again.
 func (s *Socket) interact(payload any) (json.RawMessage, error) {
-	e := &envelope{kind: "interactive", payload: payload, done: make(chan reply, 1)}
+	e := &envelope{kind: kindOf(payload), payload: payload, done: make(chan reply, 1)}
 	s.mu.Lock()
 	connected := s.ready() != nil
 	if connected {

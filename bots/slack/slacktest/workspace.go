@@ -6,9 +6,15 @@
 // and fails on demand. The bot may be another process: events that it has not acknowledged when its
 // connection breaks wait for the next one. A press on a button does not wait, as with Slack.
 //
-// Be as strict as Slack here, never more lenient: what passes a lenient twin fails in production.
-// People and messages are methods of Workspace, the connection with its faults is Workspace.Socket,
-// the calls of the Web API with theirs are Workspace.API.
+// Be as strict as Slack here, never more lenient: what passes a lenient twin fails in production. So
+// a method, an argument or a field of a block that this package does not know is refused, even if
+// Slack has it: whoever starts to use it gives it its rules here first.
+//
+// People and messages are methods of Workspace, what a person does beside talking is Workspace.As, the
+// connection with its faults is Workspace.Socket, the calls of the Web API with theirs are Workspace.API.
+//
+// BUG(slacktest): Slack does not tell how much text a whole stream may have, nor how many calls above
+// its tiers it lets through. Here a stream has no end but its time, and the tiers are exact.
 package slacktest
 
 import (
@@ -26,7 +32,12 @@ type Config struct {
 	AckWithin time.Duration // after which an event is sent again, and a press has failed; 0 is 3 s
 	PingEvery time.Duration // 0 is 1 s
 	PageSize  int           // of what comes in pages, at most; 0 is what is asked for
-	Scopes    string        // of the bot token; empty is what bots/slack needs
+	Scopes    string        // of the bot token; empty is all that there are here
+	Tiers     bool          // Slack's rate limits hold
+	NoStreams bool          // the workspace has no streaming
+
+	StreamFor  time.Duration // after which a stream ends by itself; 0 is 5 min
+	EditWithin time.Duration // after which the bot may not edit any more; 0 is never
 }
 
 // Who the bot is, and its tokens.
@@ -54,19 +65,26 @@ type Workspace struct {
 
 // A state is what the workspace holds.
 type state struct {
-	mu       sync.Mutex        // is taken before Socket.mu, if both are
-	changed  chan struct{}     // closed at each change
-	users    map[string]string // names by id
+	mu       sync.Mutex    // is taken before Socket.mu, if both are
+	changed  chan struct{} // closed at each change
+	users    map[string]*user
 	channels map[string]*channel
 	triggers map[string]trigger
 	views    map[string]*View // open forms by user
-	lastTS   int64            // microseconds
+	homes    map[string]*View // the app's home by user
+	files    map[string]*File
+	hooks    map[string]*hook // by the last part of the response_url
+
+	assistants map[string]*Assistant // by channel and root, with a slash between
+	calls      callLog
+	lastTS     int64 // microseconds
 }
 
 type channel struct {
 	id, name string
 	kind     string // "channel" or "im"
 	absent   bool   // the bot is not in it
+	shared   bool   // people from another team are in it
 	archived bool
 	messages []*Message
 }
@@ -79,15 +97,23 @@ func New(c Config) *Workspace {
 	if c.PingEvery == 0 {
 		c.PingEvery = time.Second
 	}
+	if c.StreamFor == 0 {
+		c.StreamFor = streamFor
+	}
 	if c.Scopes == "" {
-		c.Scopes = "app_mentions:read,channels:history,chat:write,files:write,groups:history,im:history,mpim:history,users:read"
+		c.Scopes = everything
 	}
 	w := &Workspace{cfg: c, state: state{
-		changed:  make(chan struct{}),
-		users:    map[string]string{BotUser: BotName},
-		channels: map[string]*channel{},
-		triggers: map[string]trigger{},
-		views:    map[string]*View{},
+		changed:    make(chan struct{}),
+		users:      map[string]*user{BotUser: {name: BotName}},
+		channels:   map[string]*channel{},
+		triggers:   map[string]trigger{},
+		views:      map[string]*View{},
+		homes:      map[string]*View{},
+		files:      map[string]*File{},
+		hooks:      map[string]*hook{},
+		assistants: map[string]*Assistant{},
+		calls:      callLog{},
 	}}
 	w.Socket = newSocket(w)
 	w.API = newAPI(w)
@@ -142,7 +168,7 @@ func (w *Workspace) AddUser(name string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	id := newID("U", name)
-	w.users[id] = name
+	w.users[id] = &user{name: name}
 	return id
 }
 
@@ -211,10 +237,18 @@ func (w *Workspace) Say(user, channel, thread, text string) string {
 
 // SayRaw is Say for text in Slack's own form.
 func (w *Workspace) SayRaw(user, channel, thread, text string) string {
+	return write(w, &Message{Thread: thread, User: user, Text: text, Fallback: text}, channel)
+}
+
+// write adds a person's message to a channel.
+func write(w *Workspace, m *Message, channel string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c := w.channel(channel)
-	m := &Message{TS: w.next(), Thread: thread, User: user, Text: text, Fallback: text}
+	m.TS = w.next()
+	if u := w.users[m.User]; u != nil && u.team != "" {
+		m.team, c.shared = u.team, true
+	}
 	c.messages = append(c.messages, m)
 	w.wake()
 	if !c.absent {
@@ -229,8 +263,8 @@ func (w *state) typed(text string) string {
 	defer w.mu.Unlock()
 	text = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 	var pairs [][2]string
-	for id, name := range w.users {
-		pairs = append(pairs, [2]string{"@" + name, "<@" + id + ">"})
+	for id, u := range w.users {
+		pairs = append(pairs, [2]string{"@" + u.name, "<@" + id + ">"})
 	}
 	slices.SortFunc(pairs, func(a, b [2]string) int { return len(b[0]) - len(a[0]) }) // @anna before @ann
 	for _, p := range pairs {
