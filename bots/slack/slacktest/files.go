@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -42,12 +43,12 @@ func (f File) json() map[string]any {
 
 // whole is the file as files.info tells of it.
 func (f File) whole() map[string]any {
-	link := f.url + "/files-pri/" + TeamID + "-" + f.ID + "/" + f.Name
+	link := f.url + "/files-pri/" + TeamID + "-" + f.ID + "/" + url.PathEscape(f.Name)
 	kind := strings.TrimPrefix(path.Ext(f.Name), ".")
 	return map[string]any{"id": f.ID, "created": 1, "timestamp": 1, "name": f.Name, "title": f.Title, "mimetype": f.Type, "filetype": kind,
 		"pretty_type": strings.ToUpper(kind), "user": f.User, "user_team": TeamID, "editable": false, "size": len(f.Data), "mode": "hosted",
 		"is_external": false, "external_type": "", "is_public": true, "public_url_shared": false, "display_as_bot": false, "username": "",
-		"url_private": link, "url_private_download": link, "permalink": f.url + "/files/" + f.User + "/" + f.ID + "/" + f.Name,
+		"url_private": link, "url_private_download": link, "permalink": f.url + "/files/" + f.User + "/" + f.ID + "/" + url.PathEscape(f.Name),
 		"permalink_public": f.url + "/" + f.ID, "has_rich_preview": false, "file_access": "visible",
 		"channels": append([]string{}, f.in...), "groups": []string{}, "ims": []string{}}
 }
