@@ -205,7 +205,10 @@ func updateMessage(w *Workspace, c call) (map[string]any, *refused) {
 	m.Edits++
 	w.wake()
 	w.Socket.Event(changedEvent(ch, m, before, w.next()))
-	return map[string]any{"channel": ch.id, "ts": m.TS, "text": m.Fallback, "message": m.json()}, nil
+	after := m.json()
+	delete(after, "ts") // stands beside it
+	delete(after, "thread_ts")
+	return map[string]any{"channel": ch.id, "ts": m.TS, "text": m.Fallback, "message": after}, nil
 }
 
 func hasRichText(blocks []any) bool {

@@ -38,7 +38,11 @@ func (f File) json() map[string]any {
 		return map[string]any{"id": f.ID, "created": 0, "timestamp": 0, "user": "", "mode": "file_access",
 			"file_access": "check_file_info"}
 	}
-	return f.whole()
+	v := f.whole()
+	for _, name := range []string{"channels", "groups", "ims"} {
+		delete(v, name) // files.info tells
+	}
+	return v
 }
 
 // whole is the file as files.info tells of it.

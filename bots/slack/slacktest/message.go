@@ -200,7 +200,11 @@ func (m *Message) json() map[string]any {
 			v["blocks"] = m.blocks
 		}
 	default:
-		v["client_msg_id"] = "msg-" + m.TS
+		if len(m.Files) == 0 {
+			v["client_msg_id"] = "msg-" + m.TS
+		} else {
+			delete(v, "team")
+		}
 		if m.Fallback != "" {
 			v["blocks"] = typedBlocks(m.TS, m.Fallback)
 		}
