@@ -76,7 +76,7 @@ func (a *API) routes() http.Handler {
 		"POST /upload/v1/{file}":       receive,
 		"GET /files-pri/{file}/{name}": download,
 		"GET /login":                   login,
-		"POST /hooks/{hook}":           respond,
+		"POST /responses/{id}":         respond,
 	} {
 		mux.HandleFunc(pattern, func(rw http.ResponseWriter, r *http.Request) { f(a.w, rw, r) })
 	}

@@ -202,9 +202,10 @@ func updateMessage(w *Workspace, c call) (map[string]any, *refused) {
 	}
 	before := m.json()
 	m.set(p)
+	m.edited = w.next()
 	m.Edits++
 	w.wake()
-	w.Socket.Event(changedEvent(ch, m, before, w.next()))
+	w.Socket.Event(changedEvent(ch, m, before, m.edited))
 	after := m.json()
 	delete(after, "ts") // stands beside it
 	delete(after, "thread_ts")

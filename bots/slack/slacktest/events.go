@@ -56,11 +56,3 @@ func (c *channel) remove(m *Message, ts string) map[string]any {
 
 // shared reports whether an inner event comes from a channel that is shared with another team.
 func shared(inner map[string]any) bool { return inner["source_team"] != nil }
-
-// kindOf returns the type of the envelope for what a person does and waits for.
-func kindOf(payload any) string {
-	if p, _ := payload.(map[string]any); p["command"] != nil {
-		return "slash_commands"
-	}
-	return "interactive"
-}

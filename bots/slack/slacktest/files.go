@@ -23,11 +23,12 @@ type File struct {
 	Data  []byte
 	User  string
 
-	url    string // of the workspace
-	length int    // announced by the bot; -1 once the file is complete
-	there  bool   // the bot has sent the content
-	veiled bool   // from another team: events tell only its id
-	in     []string
+	url       string // of the workspace
+	length    int    // announced by the bot; -1 once the file is complete
+	there     bool   // the bot has sent the content
+	veiled    bool   // events tell its id only
+	elsewhere string // its address, if it is not here
+	in        []string
 }
 
 // maxFile is the most that one file may have, in bytes.
@@ -48,6 +49,9 @@ func (f File) json() map[string]any {
 // whole is the file as files.info tells of it.
 func (f File) whole() map[string]any {
 	link := f.url + "/files-pri/" + TeamID + "-" + f.ID + "/" + url.PathEscape(f.Name)
+	if f.elsewhere != "" {
+		link = f.elsewhere
+	}
 	kind := strings.TrimPrefix(path.Ext(f.Name), ".")
 	return map[string]any{"id": f.ID, "created": 1, "timestamp": 1, "name": f.Name, "title": f.Title, "mimetype": f.Type, "filetype": kind,
 		"pretty_type": strings.ToUpper(kind), "user": f.User, "user_team": TeamID, "editable": false, "size": len(f.Data), "mode": "hosted",

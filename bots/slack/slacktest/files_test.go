@@ -42,7 +42,7 @@ func TestBotUploads(t *testing.T) {
 func TestDownloads(t *testing.T) {
 	w, channel := newWorkspace(t)
 	a, ann := connect(t, w), w.AddUser("ann")
-	w.As(ann).Upload(channel, "", "@heddle look", File{Name: "a b.png", Data: []byte("\x89PNG\r\n\x1a\n...")})
+	w.People.Attach(ann, channel, "", "@heddle look", Attachment{Name: "a b.png", Content: "\x89PNG\r\n\x1a\n..."})
 	event := a.events(1, "message", "file_share")[0]["event"]
 	require.Equal(t, "<@"+BotUser+"> look", str(event, "text"))
 	require.Len(t, a.events(1, "file_shared", ""), 1)

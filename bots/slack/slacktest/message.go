@@ -30,6 +30,7 @@ type content struct {
 	blocks    []any
 	metadata  json.RawMessage
 	reactions []string // of the bot
+	edited    string   // the ts of the last edit
 	unfurled  bool     // links in it are shown with what is behind them
 	gone      bool     // deleted while its thread stays
 }
@@ -171,7 +172,7 @@ func (m *Message) json() map[string]any {
 		v["thread_ts"] = m.Thread
 	}
 	if m.Edits > 0 {
-		v["edited"] = map[string]any{"user": m.User, "ts": m.TS}
+		v["edited"] = map[string]any{"user": m.User, "ts": m.edited}
 	}
 	if len(m.Files) > 0 {
 		var files []map[string]any

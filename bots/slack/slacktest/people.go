@@ -16,7 +16,7 @@ func (w *Workspace) Click(user, channel, ts, button string) error {
 	if err != nil {
 		return err
 	}
-	_, err = w.Socket.interact(payload)
+	_, err = interact(w.Socket, "interactive", payload)
 	return err
 }
 
@@ -40,7 +40,7 @@ func press(w *Workspace, user, channel, ts, button string) (map[string]any, erro
 	payload := interaction(w, "block_actions", user)
 	maps.Copy(payload, map[string]any{
 		"channel": map[string]any{"id": channel, "name": c.name}, "container": container, "message": m.json(),
-		"response_url": newHook(w, c, user, ts), "state": map[string]any{"values": map[string]any{}}, "actions": []any{action},
+		"response_url": newResponseURL(w, c, user, ts), "state": map[string]any{"values": map[string]any{}}, "actions": []any{action},
 	})
 	return payload, nil
 }
@@ -111,7 +111,7 @@ func (w *Workspace) Submit(user, answer string) error {
 	payload := interaction(w, "view_submission", user)
 	payload["view"], payload["response_urls"] = v.json(values), []any{}
 	w.mu.Unlock()
-	raw, err := w.Socket.interact(payload)
+	raw, err := interact(w.Socket, "interactive", payload)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A hook is what a response_url leads to.
-type hook struct {
+// A responseURL is what one leads to.
+type responseURL struct {
 	channel *channel
 	user    string
 	message string // the ts of the message that was pressed; empty for a command
@@ -18,15 +18,15 @@ type hook struct {
 
 // How long, and how often, a response_url can be used.
 const (
-	hookFor  = 30 * time.Minute
-	hookUses = 5
+	answerFor   = 30 * time.Minute
+	answerTimes = 5
 )
 
-// newHook returns a response_url.
-func newHook(w *Workspace, c *channel, user, message string) string {
-	id := "h" + w.next()
-	w.hooks[id] = &hook{channel: c, user: user, message: message, until: time.Now().Add(hookFor), left: hookUses}
-	return w.server.URL + "/hooks/" + id
+// newResponseURL returns a response_url.
+func newResponseURL(w *Workspace, c *channel, user, message string) string {
+	id := "r" + w.next()
+	w.responses[id] = &responseURL{channel: c, user: user, message: message, until: time.Now().Add(answerFor), left: answerTimes}
+	return w.server.URL + "/responses/" + id
 }
 
 // A response is what an app sends to a response_url, or with the acknowledgement of a command.
@@ -44,20 +44,20 @@ func respond(w *Workspace, rw http.ResponseWriter, r *http.Request) {
 	defer w.change()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	h := w.hooks[r.PathValue("hook")]
+	u := w.responses[r.PathValue("id")]
 	var in response
 	err := json.NewDecoder(http.MaxBytesReader(rw, r.Body, 1<<20)).Decode(&in)
 	var no *refused
 	switch {
-	case h == nil || time.Now().After(h.until):
+	case u == nil || time.Now().After(u.until):
 		no = refuse("expired_url")
-	case h.left == 0:
+	case u.left == 0:
 		no = refuse("used_url")
 	case err != nil:
 		no = refuse("invalid_payload")
 	default:
-		h.left--
-		no = h.take(w, in)
+		u.left--
+		no = u.take(w, in)
 	}
 	if no != nil {
 		rw.Header().Set("Content-Type", "application/json; charset=utf-8")
@@ -69,11 +69,11 @@ func respond(w *Workspace, rw http.ResponseWriter, r *http.Request) {
 }
 
 // take does what a response asks for.
-func (h *hook) take(w *Workspace, in response) *refused {
-	c := h.channel
+func (u *responseURL) take(w *Workspace, in response) *refused {
+	c := u.channel
 	var old *Message
 	for _, m := range c.messages {
-		if h.message != "" && m.TS == h.message {
+		if u.message != "" && m.TS == u.message {
 			old = m
 		}
 	}
@@ -98,13 +98,14 @@ func (h *hook) take(w *Workspace, in response) *refused {
 	case in.Replace && old != nil:
 		before := old.json()
 		old.set(p)
+		old.edited = w.next()
 		old.Edits++
 		if old.For == "" {
 			w.Socket.Event(changedEvent(c, old, before, w.next()))
 		}
 		return nil
 	}
-	m := &Message{TS: w.next(), User: BotUser, For: h.user, Thread: in.Thread}
+	m := &Message{TS: w.next(), User: BotUser, For: u.user, Thread: in.Thread}
 	m.set(p)
 	if in.Type == "in_channel" {
 		m.For = ""

@@ -145,9 +145,9 @@ func (s *Socket) Event(inner ...map[string]any) {
 	s.poke()
 }
 
-// interact sends an interaction and waits for its acknowledgement. It is never sent again.
-func (s *Socket) interact(payload any) (json.RawMessage, error) {
-	e := &envelope{kind: kindOf(payload), payload: payload, done: make(chan reply, 1)}
+// interact sends an interaction or a command and waits for its acknowledgement. It is never sent again.
+func interact(s *Socket, kind string, payload any) (json.RawMessage, error) {
+	e := &envelope{kind: kind, payload: payload, done: make(chan reply, 1)}
 	s.mu.Lock()
 	connected := s.ready() != nil
 	if connected {

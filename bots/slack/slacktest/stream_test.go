@@ -104,11 +104,11 @@ func TestWhoMayStream(t *testing.T) {
 // A person who presses Stop ends the stream; a stream that takes too long ends by itself.
 func TestStreamsEnd(t *testing.T) {
 	w, channel, root, call := startedStream(t, Config{}, "markdown_text", "x")
-	require.NoError(t, w.As("UANN").Stop(channel, root))
+	require.NoError(t, w.People.Stop("UANN", channel, root))
 	require.Equal(t, "stopped_by_user", call("chat.appendStream", "markdown_text", "x")["error"])
 	require.Equal(t, "message_not_in_streaming_state", call("chat.stopStream")["error"])
 	require.Equal(t, true, call("chat.update", "text", "x")["ok"])
-	require.ErrorContains(t, w.As("UANN").Stop(channel, root), "nothing is streamed")
+	require.ErrorContains(t, w.People.Stop("UANN", channel, root), "nothing is streamed")
 
 	_, _, _, call = startedStream(t, Config{StreamFor: time.Nanosecond})
 	require.Equal(t, "message_not_in_streaming_state", call("chat.appendStream", "markdown_text", "x")["error"])

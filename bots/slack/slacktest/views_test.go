@@ -93,20 +93,20 @@ func TestForms(t *testing.T) {
 	require.NoError(t, w.Submit(ann, "because"))
 	_, open := w.View(ann)
 	require.False(t, open)
-	require.ErrorContains(t, w.As(ann).Close(), "sees no form")
+	require.ErrorContains(t, w.People.Close(ann), "sees no form")
 
 	view := strings.Replace(form, `"callback_id"`, `"notify_on_close":true,"callback_id"`, 1)
 	ask(t, w, "views.open", BotToken, "trigger_id", a.trigger(ann, channel), "view", view)
-	require.NoError(t, w.As(ann).Close())
+	require.NoError(t, w.People.Close(ann))
 	require.Equal(t, "view_closed", str(a.last("interactive"), "payload", "type"))
 }
 
 func TestHome(t *testing.T) {
 	w, _ := newWorkspace(t)
 	a, ann := connect(t, w), w.AddUser("ann")
-	w.As(ann).OpenHome()
+	w.People.OpenHome(ann)
 	require.Nil(t, dig(a.events(1, "app_home_opened", "")[0], "event", "view"))
-	require.Error(t, w.As(ann).Press("Go"))
+	require.Error(t, w.People.Press(ann, "Go"))
 	view := `{"type":"home","external_id":"e","blocks":[{"type":"header","text":{"type":"plain_text","text":"Home"}},
 		{"type":"actions","elements":[{"type":"button","action_id":"go","value":"7","text":{"type":"plain_text","text":"Go"}}]}]}`
 	publish := func(args ...string) map[string]any {
@@ -118,13 +118,13 @@ func TestHome(t *testing.T) {
 	require.Equal(t, "hash_conflict", publish("user_id", ann, "hash", "old")["error"])
 	require.Equal(t, true, publish("user_id", ann, "hash", str(v, "view", "hash"))["ok"])
 	require.Equal(t, "duplicate_external_id", publish("user_id", w.AddUser("bob"))["error"])
-	home, _ := w.As(ann).Home()
+	home, _ := w.People.Home(ann)
 	require.Equal(t, "Home", home.Text)
-	w.As(ann).OpenHome()
+	w.People.OpenHome(ann)
 	require.Equal(t, home.ID, str(a.events(2, "app_home_opened", "")[1], "event", "view", "id"))
-	require.NoError(t, w.As(ann).Press("Go"))
+	require.NoError(t, w.People.Press(ann, "Go"))
 	p := a.last("interactive")["payload"]
 	require.Equal(t, []any{"view", home.ID}, []any{dig(p, "container", "type"), dig(p, "container", "view_id")})
 	require.Equal(t, "7", objects(p, "actions")[0]["value"])
-	require.ErrorContains(t, w.As(ann).Press("Stop"), "no button")
+	require.ErrorContains(t, w.People.Press(ann, "Stop"), "no button")
 }

@@ -10,8 +10,9 @@
 // a method, an argument or a field of a block that this package does not know is refused, even if
 // Slack has it: whoever starts to use it gives it its rules here first.
 //
-// People and messages are methods of Workspace, what a person does beside talking is Workspace.As, the
-// connection with its faults is Workspace.Socket, the calls of the Web API with theirs are Workspace.API.
+// People and messages are methods of Workspace, what people do more rarely is Workspace.People,
+// the connection with its faults is Workspace.Socket, the calls of the Web API with theirs are
+// Workspace.API.
 //
 // BUG(slacktest): Slack does not tell how much text a whole stream may have, nor how many calls above
 // its tiers it lets through. Here a stream has no end but its time, and the tiers are exact.
@@ -55,6 +56,7 @@ const (
 type Workspace struct {
 	Socket *Socket
 	API    *API
+	People People
 	URL    string // of the Web API: what bots/slack takes as APIURL
 
 	cfg    Config
@@ -65,15 +67,15 @@ type Workspace struct {
 
 // A state is what the workspace holds.
 type state struct {
-	mu       sync.Mutex    // is taken before Socket.mu, if both are
-	changed  chan struct{} // closed at each change
-	users    map[string]*user
-	channels map[string]*channel
-	triggers map[string]trigger
-	views    map[string]*View // open forms by user
-	homes    map[string]*View // the app's home by user
-	files    map[string]*File
-	hooks    map[string]*hook // by the last part of the response_url
+	mu        sync.Mutex    // is taken before Socket.mu, if both are
+	changed   chan struct{} // closed at each change
+	users     map[string]*user
+	channels  map[string]*channel
+	triggers  map[string]trigger
+	views     map[string]*View // open forms by user
+	homes     map[string]*View // the app's home by user
+	files     map[string]*File
+	responses map[string]*responseURL // by the last part of the address
 
 	assistants map[string]*Assistant // by channel and root, with a slash between
 	calls      callLog
@@ -111,11 +113,11 @@ func New(c Config) *Workspace {
 		views:      map[string]*View{},
 		homes:      map[string]*View{},
 		files:      map[string]*File{},
-		hooks:      map[string]*hook{},
+		responses:  map[string]*responseURL{},
 		assistants: map[string]*Assistant{},
 		calls:      callLog{},
 	}}
-	w.Socket = newSocket(w)
+	w.Socket, w.People = newSocket(w), People{w}
 	w.API = newAPI(w)
 	w.server = httptest.NewServer(w.API.routes())
 	w.URL = w.server.URL + "/api/"
