@@ -3,7 +3,7 @@
 CONFIG ?= config.example.toml
 GO ?= go
 
-.PHONY: run test setup bench lint fmt build fuzz
+.PHONY: run test setup bench lint fmt build fuzz fidelity
 
 run:
 	$(GO) run ./cmd/heddle serve -c $(CONFIG)
@@ -21,6 +21,26 @@ setup:
 		command -v apt-get >/dev/null || { echo "please install:$$missing"; exit 1; }; \
 		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing; \
 	fi
+
+# fidelity proves the Slack of the tests with Slack's own clients for Node 20, of the versions in the
+# lock file. It needs the npm registry the first time.
+FIDELITY = bots/slack/fidelity
+fidelity: $(FIDELITY)/node_modules/.package-lock.json
+	$(GO) vet -tags fidelity ./$(FIDELITY)
+	$(GO) test -count=1 -v -tags fidelity ./$(FIDELITY)
+
+$(FIDELITY)/node_modules/.package-lock.json: $(FIDELITY)/package.json $(FIDELITY)/package-lock.json
+	@missing=""; \
+	command -v node >/dev/null || missing="$$missing nodejs"; \
+	command -v npm >/dev/null || missing="$$missing npm"; \
+	if [ -n "$$missing" ]; then \
+		command -v apt-get >/dev/null || { echo "please install:$$missing"; exit 1; }; \
+		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing; \
+	fi
+	@node -e 'process.exit(parseInt(process.versions.node) >= 20 ? 0 : 1)' || \
+		{ echo "please install Node 20 or newer: Slack's clients need it, and this is $$(node --version)"; exit 1; }
+	cd $(FIDELITY) && npm ci --ignore-scripts
+	touch $@
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
