@@ -113,8 +113,9 @@ func (p People) Command(user, channel, text string) error {
 		return err
 	}
 	var in response
-	if err := json.Unmarshal(raw, &in); err != nil {
-		return fmt.Errorf("slack shows that the app failed: %w", err)
+	if json.Unmarshal(raw, &in) != nil { // over HTTP it may be plain text
+		plain := string(raw)
+		in = response{Text: &plain}
 	}
 	if in.Text == nil && in.Blocks == nil {
 		return nil
