@@ -32,7 +32,8 @@ type Attachment struct {
 	Type    string // MIME; it is found by the content if it is empty
 	Content string
 	Unknown bool   // the event tells its id only, as it may of files from other teams: files.info tells the rest
-	URL     string // where it is; empty is here
+	URL     string // where Slack says it is; empty is the workspace itself
+	Moved   string // where the workspace says it is, if not empty
 }
 
 // Attach is Say with files.
@@ -42,7 +43,7 @@ func (p People) Attach(user, channel, thread, text string, files ...Attachment) 
 	p.w.mu.Lock()
 	for _, a := range files {
 		f := File{Name: a.Name, Title: a.Name, Type: a.Type, Data: []byte(a.Content), User: user}
-		f.length, f.veiled, f.elsewhere, f.in = -1, a.Unknown, a.URL, []string{channel}
+		f.length, f.veiled, f.link, f.moved, f.in = -1, a.Unknown, a.URL, a.Moved, []string{channel}
 		if f.Type == "" {
 			f.Type = http.DetectContentType(f.Data)
 		}

@@ -23,12 +23,12 @@ type File struct {
 	Data  []byte
 	User  string
 
-	url       string // of the workspace
-	length    int    // announced by the bot; -1 once the file is complete
-	there     bool   // the bot has sent the content
-	veiled    bool   // events tell its id only
-	elsewhere string // its address, if it is not here
-	in        []string
+	link   string // where Slack says it is
+	length int    // announced by the bot; -1 once the file is complete
+	there  bool   // the bot has sent the content
+	veiled bool   // events tell its id only
+	moved  string // where its address leads, if not to it
+	in     []string
 }
 
 // maxFile is the most that one file may have, in bytes.
@@ -48,22 +48,22 @@ func (f File) json() map[string]any {
 
 // whole is the file as files.info tells of it.
 func (f File) whole() map[string]any {
-	link := f.url + "/files-pri/" + TeamID + "-" + f.ID + "/" + url.PathEscape(f.Name)
-	if f.elsewhere != "" {
-		link = f.elsewhere
-	}
+	const archive = "https://heddle.slack.invalid"
 	kind := strings.TrimPrefix(path.Ext(f.Name), ".")
 	return map[string]any{"id": f.ID, "created": 1, "timestamp": 1, "name": f.Name, "title": f.Title, "mimetype": f.Type, "filetype": kind,
 		"pretty_type": strings.ToUpper(kind), "user": f.User, "user_team": TeamID, "editable": false, "size": len(f.Data), "mode": "hosted",
 		"is_external": false, "external_type": "", "is_public": true, "public_url_shared": false, "display_as_bot": false, "username": "",
-		"url_private": link, "url_private_download": link, "permalink": f.url + "/files/" + f.User + "/" + f.ID + "/" + url.PathEscape(f.Name),
-		"permalink_public": f.url + "/" + f.ID, "has_rich_preview": false, "file_access": "visible",
+		"url_private": f.link, "url_private_download": f.link, "permalink": archive + "/files/" + f.User + "/" + f.ID + "/" + url.PathEscape(f.Name),
+		"permalink_public": archive + "/" + f.ID, "has_rich_preview": false, "file_access": "visible",
 		"channels": append([]string{}, f.in...), "groups": []string{}, "ims": []string{}}
 }
 
 // keep puts a new file into the workspace.
 func keep(w *Workspace, f File) *File {
-	f.ID, f.url = "F0"+rand.Text()[:9], w.server.URL
+	f.ID = "F0" + rand.Text()[:9]
+	if f.link == "" {
+		f.link = w.server.URL + "/files-pri/" + TeamID + "-" + f.ID + "/" + url.PathEscape(f.Name)
+	}
 	w.files[f.ID] = &f
 	return &f
 }
@@ -177,6 +177,8 @@ func download(w *Workspace, rw http.ResponseWriter, r *http.Request) {
 		http.Redirect(rw, r, "/login?redir="+r.URL.EscapedPath(), http.StatusFound)
 	case f == nil || f.Name != r.PathValue("name"):
 		http.NotFound(rw, r)
+	case f.moved != "":
+		http.Redirect(rw, r, f.moved, http.StatusFound)
 	default:
 		rw.Header().Set("Content-Type", f.Type)
 		http.ServeContent(rw, r, f.Name, time.Time{}, strings.NewReader(string(f.Data)))

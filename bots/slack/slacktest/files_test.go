@@ -61,3 +61,13 @@ func TestDownloads(t *testing.T) {
 	require.Contains(t, body("xoxb-wrong"), "<!DOCTYPE html>")
 	require.Equal(t, 404, get(t, w.server.URL+"/files-pri/"+TeamID+"-F404/x", BotToken).StatusCode)
 }
+
+// A file may be elsewhere, or its address may lead elsewhere.
+func TestFilesElsewhere(t *testing.T) {
+	w, channel := newWorkspace(t)
+	a, ann := connect(t, w), w.AddUser("ann")
+	w.People.Attach(ann, channel, "", "see", Attachment{Name: "a", URL: "https://example.com/a"}, Attachment{Name: "b", Moved: w.server.URL + "/login"})
+	files := objects(a.events(1, "message", "file_share")[0], "event", "files")
+	require.Equal(t, "https://example.com/a", files[0]["url_private"])
+	require.Equal(t, "/login", get(t, str(files[1], "url_private"), BotToken).Request.URL.Path)
+}
