@@ -13,7 +13,7 @@ const form = `{"type":"modal","callback_id":"ask","private_metadata":"p","title"
 "element":{"type":"plain_text_input","action_id":"answer"}}]}`
 
 // trigger presses a button and returns the trigger that comes with it.
-func (a *app) trigger(user, channel string) string {
+func (a *listener) trigger(user, channel string) string {
 	v := ask(a.t, a.w, "chat.postMessage", BotToken, "channel", channel, "text", "x", "blocks",
 		`[{"type":"actions","elements":[{"type":"button","text":{"type":"plain_text","text":"Go"}}]}]`)
 	require.NoError(a.t, a.w.Click(user, channel, v["ts"].(string), "Go"))

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An app is connected to a workspace, acknowledges what comes and keeps it.
-type app struct {
+// A listener is an app that is connected to a workspace, acknowledges what comes and keeps it.
+type listener struct {
 	t *testing.T
 	w *Workspace
 
@@ -22,8 +22,8 @@ type app struct {
 	answer func(payload map[string]any) any // goes with the acknowledgement, if it is not nil
 }
 
-func connect(t *testing.T, w *Workspace) *app {
-	a := &app{t: t, w: w}
+func connect(t *testing.T, w *Workspace) *listener {
+	a := &listener{t: t, w: w}
 	ws, resp, err := websocket.DefaultDialer.Dial("ws"+w.server.URL[len("http"):]+"/link", nil)
 	require.NoError(t, err)
 	_ = resp.Body.Close()
@@ -37,7 +37,7 @@ func connect(t *testing.T, w *Workspace) *app {
 	return a
 }
 
-func (a *app) serve(ws *websocket.Conn) {
+func (a *listener) serve(ws *websocket.Conn) {
 	for {
 		var env map[string]any
 		if ws.ReadJSON(&env) != nil {
@@ -60,14 +60,14 @@ func (a *app) serve(ws *websocket.Conn) {
 }
 
 // says sets what goes with acknowledgements.
-func (a *app) says(payload string) {
+func (a *listener) says(payload string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.answer = func(map[string]any) any { return json.RawMessage(payload) }
 }
 
 // events returns the outer events with inner events of that type and subtype, once there are n.
-func (a *app) events(n int, kind, subtype string) (found []map[string]any) {
+func (a *listener) events(n int, kind, subtype string) (found []map[string]any) {
 	a.t.Helper()
 	require.Eventually(a.t, func() bool {
 		a.mu.Lock()
@@ -85,7 +85,7 @@ func (a *app) events(n int, kind, subtype string) (found []map[string]any) {
 }
 
 // last returns the last envelope of a type.
-func (a *app) last(kind string) map[string]any {
+func (a *listener) last(kind string) map[string]any {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for i := len(a.all) - 1; i >= 0; i-- {
