@@ -24,7 +24,9 @@ type listener struct {
 
 func connect(t *testing.T, w *Workspace) *listener {
 	a := &listener{t: t, w: w}
-	ws, resp, err := websocket.DefaultDialer.Dial("ws"+w.server.URL[len("http"):]+"/link", nil)
+	var open struct{ URL string }
+	require.NoError(t, json.NewDecoder(get(t, w.URL+"apps.connections.open", AppToken).Body).Decode(&open))
+	ws, resp, err := websocket.DefaultDialer.Dial(open.URL, nil)
 	require.NoError(t, err)
 	_ = resp.Body.Close()
 	var wg sync.WaitGroup
