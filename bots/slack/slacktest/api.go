@@ -75,7 +75,7 @@ func (a *API) routes() http.Handler {
 	for pattern, f := range map[string]func(*Workspace, http.ResponseWriter, *http.Request){
 		"POST /upload/v1/{file}":       receive,
 		"GET /files-pri/{file}/{name}": download,
-		"GET /login":                   login,
+		"GET /signin":                  signIn,
 		"POST /responses/{id}":         respond,
 	} {
 		mux.HandleFunc(pattern, func(rw http.ResponseWriter, r *http.Request) { f(a.w, rw, r) })

@@ -174,7 +174,7 @@ func download(w *Workspace, rw http.ResponseWriter, r *http.Request) {
 	w.mu.Unlock()
 	switch {
 	case !allowed:
-		http.Redirect(rw, r, "/login?redir="+r.URL.EscapedPath(), http.StatusFound)
+		http.Redirect(rw, r, "/signin?redir="+r.URL.EscapedPath(), http.StatusFound)
 	case f == nil || f.Name != r.PathValue("name"):
 		http.NotFound(rw, r)
 	case f.moved != "":
@@ -185,7 +185,7 @@ func download(w *Workspace, rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func login(_ *Workspace, rw http.ResponseWriter, _ *http.Request) {
+func signIn(_ *Workspace, rw http.ResponseWriter, _ *http.Request) {
 	rw.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_, _ = io.WriteString(rw, "<!DOCTYPE html><html><head><title>Sign in to Slack</title></head><body></body></html>\n")
 }

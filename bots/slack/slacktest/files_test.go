@@ -66,8 +66,8 @@ func TestDownloads(t *testing.T) {
 func TestFilesElsewhere(t *testing.T) {
 	w, channel := newWorkspace(t)
 	a, ann := connect(t, w), w.AddUser("ann")
-	w.People.Attach(ann, channel, "", "see", Attachment{Name: "a", URL: "https://example.com/a"}, Attachment{Name: "b", Moved: w.server.URL + "/login"})
+	w.People.Attach(ann, channel, "", "see", Attachment{Name: "a", URL: "https://example.com/a"}, Attachment{Name: "b", Moved: w.server.URL + "/signin"})
 	files := objects(a.events(1, "message", "file_share")[0], "event", "files")
 	require.Equal(t, "https://example.com/a", files[0]["url_private"])
-	require.Equal(t, "/login", get(t, str(files[1], "url_private"), BotToken).Request.URL.Path)
+	require.Equal(t, "/signin", get(t, str(files[1], "url_private"), BotToken).Request.URL.Path)
 }
