@@ -99,7 +99,7 @@ func addReaction(w *Workspace, c call) (map[string]any, *refused) {
 	switch {
 	case ch.archived:
 		return nil, refuse("is_archived")
-	case m == nil:
+	case m == nil || m.gone:
 		return nil, refuse("message_not_found")
 	case !emoji.MatchString(name):
 		return nil, refuse("invalid_name")

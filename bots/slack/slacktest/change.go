@@ -59,7 +59,7 @@ func alter(w *Workspace, in, ts string, do func(*channel, *Message) map[string]a
 	defer w.mu.Unlock()
 	c := w.channel(in)
 	m := c.find(ts)
-	if m == nil {
+	if m == nil || m.gone {
 		panic(fmt.Sprintf("slacktest: there is no message %s in %s", ts, in))
 	}
 	event := do(c, m)

@@ -166,7 +166,7 @@ func postMessage(w *Workspace, c call) (map[string]any, *refused) {
 func (c *channel) own(ts, foreign string) (*Message, *refused) {
 	m := c.find(ts)
 	switch {
-	case m == nil:
+	case m == nil || m.gone:
 		return nil, refuse("message_not_found")
 	case m.User != BotUser:
 		return nil, refuse(foreign)

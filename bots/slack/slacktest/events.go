@@ -39,15 +39,21 @@ func changedEvent(c *channel, m *Message, before map[string]any, ts string) map[
 }
 
 // remove deletes a message and returns the event that tells of it. What has a thread leaves a mark
-// behind, and Slack says that it was changed.
+// behind, as long as there is the thread, and Slack says that it was changed.
 func (c *channel) remove(m *Message, ts string) map[string]any {
 	before := m.json()
-	if slices.ContainsFunc(c.messages, func(o *Message) bool { return o.Thread == m.TS && o.For == "" }) {
+	replied := func(root string) bool {
+		return slices.ContainsFunc(c.messages, func(o *Message) bool { return o.Thread == root && o.For == "" })
+	}
+	if replied(m.TS) {
 		m.gone = true
 		m.Text, m.Fallback, m.Buttons, m.Files = "", "", nil, nil
 		return changedEvent(c, m, before, ts)
 	}
 	c.messages = slices.DeleteFunc(c.messages, func(o *Message) bool { return o == m })
+	if root := c.find(m.Thread); root != nil && root.gone && !replied(root.TS) {
+		c.messages = slices.DeleteFunc(c.messages, func(o *Message) bool { return o == root })
+	}
 	return map[string]any{
 		"type": "message", "subtype": "message_deleted", "hidden": true, "channel": c.id, "channel_type": c.kind,
 		"ts": ts, "event_ts": ts, "deleted_ts": m.TS, "previous_message": before,

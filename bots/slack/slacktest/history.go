@@ -29,7 +29,7 @@ func replies(w *Workspace, c call) (map[string]any, *refused) {
 	}
 	var all []*Message
 	for _, m := range ch.messages {
-		if m.For == "" && !m.gone && (m.TS == root.TS || m.Thread == root.TS) {
+		if m.For == "" && (m.TS == root.TS || m.Thread == root.TS) {
 			all = append(all, m)
 		}
 	}

@@ -248,9 +248,9 @@ func typedBlocks(id, text string) []any {
 	return []any{map[string]any{"type": "rich_text", "block_id": "b" + id, "elements": []any{section}}}
 }
 
-// find returns a message that everybody sees.
+// find returns a message that everybody sees, or the mark of one that is gone.
 func (c *channel) find(ts string) *Message {
-	i := slices.IndexFunc(c.messages, func(m *Message) bool { return m.TS == ts && m.For == "" && !m.gone })
+	i := slices.IndexFunc(c.messages, func(m *Message) bool { return m.TS == ts && m.For == "" })
 	if i < 0 {
 		return nil
 	}

@@ -28,8 +28,14 @@ func TestEditsAndDeletions(t *testing.T) {
 	tomb := a.events(3, "message", "message_changed")[2]["event"]
 	require.Equal(t, "tombstone", str(tomb, "message", "subtype"))
 	require.Equal(t, "<@"+BotUser+"> second", str(tomb, "previous_message", "text"))
+	require.Equal(t, "message_not_found", ask(t, w, "reactions.add", BotToken, "channel", channel, "timestamp", root, "name", "eyes")["error"])
+	posted := ask(t, w, "chat.postMessage", BotToken, "channel", channel, "thread_ts", root, "text", "the thread stays")
+	require.Equal(t, root, str(posted, "message", "thread_ts"))
+	thread := objects(ask(t, w, "conversations.replies", BotToken, "channel", channel, "ts", root), "messages")
+	require.Equal(t, []any{"tombstone", nil, nil}, []any{thread[0]["subtype"], thread[1]["subtype"], thread[2]["subtype"]})
+	ask(t, w, "chat.delete", BotToken, "channel", channel, "ts", str(posted, "ts"))
 	w.People.Delete(channel, reply)
-	deleted := a.events(1, "message", "message_deleted")[0]["event"]
+	deleted := a.events(2, "message", "message_deleted")[1]["event"]
 	require.Equal(t, reply, str(deleted, "deleted_ts"))
 	require.Equal(t, "thread_not_found", ask(t, w, "conversations.replies", BotToken, "channel", channel, "ts", root)["error"])
 	require.Panics(t, func() { w.People.Edit(channel, root, "x") }, "it is gone")
