@@ -41,10 +41,16 @@ func (c *conn) serve(pingEvery time.Duration) {
 	quit := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() { c.ping(pingEvery, quit) })
+	c.ws.SetPingHandler(func(data string) error {
+		if !c.isSilent() {
+			_ = c.ws.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(time.Second))
+		}
+		return nil
+	})
 	c.ws.SetPongHandler(func(string) error {
 		c.s.mu.Lock()
 		defer c.s.mu.Unlock()
-		c.s.pongs++
+		c.s.stats.Pongs++
 		return nil
 	})
 	for {
@@ -81,15 +87,19 @@ func (c *conn) ping(every time.Duration, quit <-chan struct{}) {
 }
 
 func (c *conn) acknowledged(id string, payload json.RawMessage) {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	if c.s.faults.LoseAcks > 0 {
-		c.s.faults.LoseAcks--
+	c.s.acknowledged(id, payload)
+}
+
+func (s *Socket) acknowledged(id string, payload json.RawMessage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.faults.LoseAcks > 0 {
+		s.faults.LoseAcks--
 		return
 	}
-	c.s.acks++
-	c.s.queue.settle(id, payload)
-	c.s.poke()
+	s.stats.Acks++
+	s.queue.settle(id, payload)
+	s.poke()
 }
 
 func (c *conn) gone() {
@@ -119,7 +129,17 @@ func (s *Socket) Silence() {
 // Disconnect tells the app to connect anew, as Slack does every few hours: "warning",
 // "refresh_requested".
 func (s *Socket) Disconnect(reason string) {
-	for _, c := range s.open() {
+	leave(s, reason, s.open())
+}
+
+// Refresh is Disconnect for the oldest connection only, as Slack does it: one after the other.
+func (s *Socket) Refresh(reason string) {
+	all := s.open()
+	leave(s, reason, all[:min(1, len(all))])
+}
+
+func leave(s *Socket, reason string, conns []*conn) {
+	for _, c := range conns {
 		s.mu.Lock()
 		c.leaving = true
 		s.mu.Unlock()
@@ -127,13 +147,16 @@ func (s *Socket) Disconnect(reason string) {
 	}
 }
 
-// Raw sends a frame as it is on every open connection.
+// Raw sends a frame as it is, on the newest connection.
 func (s *Socket) Raw(frame string) {
-	for _, c := range s.open() {
-		c.mu.Lock()
-		_ = c.ws.WriteMessage(websocket.TextMessage, []byte(frame))
-		c.mu.Unlock()
+	all := s.open()
+	if len(all) == 0 {
+		return
 	}
+	c := all[len(all)-1]
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_ = c.ws.WriteMessage(websocket.TextMessage, []byte(frame))
 }
 
 func (s *Socket) open() []*conn {

@@ -11,7 +11,9 @@ import (
 type queue struct {
 	waiting []*envelope // to be sent, in order
 	flying  []*envelope // sent
+	held    *envelope   // waits behind the next; nil is none
 	serial  int
+	turn    int // of the connections
 	lost    int // were sent too often
 	within  time.Duration
 }
@@ -19,7 +21,7 @@ type queue struct {
 // An envelope is one thing to be delivered.
 type envelope struct {
 	id       string
-	kind     string // "events_api" or "interactive"
+	kind     string // "events_api", "interactive" or "slash_commands"
 	payload  any
 	attempt  int
 	reason   string     // of this attempt
@@ -45,6 +47,19 @@ func (q *queue) number() int {
 func (q *queue) add(e *envelope) {
 	e.id = fmt.Sprintf("envelope-%d", q.number())
 	q.waiting = append(q.waiting, e)
+	if held := q.held; held != nil {
+		q.held = nil
+		q.add(held)
+	}
+}
+
+// open returns how many are not acknowledged.
+func (q *queue) open() int {
+	n := len(q.waiting) + len(q.flying)
+	if q.held != nil {
+		n++
+	}
+	return n
 }
 
 // launch takes the first that may be sent, to be sent on c, or nil.
@@ -77,7 +92,7 @@ func (q *queue) expire(now time.Time) {
 	q.takeBack("timeout", 1, func(e *envelope) bool { return !now.Before(e.deadline) })
 	pause := [maxAttempts + 1]time.Duration{2: 20, 3: 100}
 	for _, e := range q.waiting {
-		if e.reason == "timeout" && e.deadline.IsZero() {
+		if e.attempt > 0 && e.deadline.IsZero() {
 			e.deadline = now.Add(pause[e.attempt] * q.within)
 		}
 	}

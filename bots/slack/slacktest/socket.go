@@ -13,26 +13,30 @@ import (
 )
 
 // A Socket is the workspace's side of Socket Mode.
+//
+// It is also where events wait if the app takes them over HTTP; see Workspace.SendTo.
 type Socket struct {
-	w    *Workspace
-	wake chan struct{} // of capacity 1, for run
-	quit chan struct{}
-	wg   sync.WaitGroup
+	w       *Workspace
+	tickets tickets
+	wake    chan struct{} // of capacity 1, for run
+	quit    chan struct{}
+	wg      sync.WaitGroup
 
 	mu     sync.Mutex
 	conns  []*conn // that are open; the last is the newest
-	opened int
-	pongs  int
-	acks   int
+	hook   *hook   // instead of them; nil is none
+	stats  Stats   // as far as it is counted here
 	queue  queue
 	faults SocketFaults
 }
 
 // SocketFaults are what is to go wrong next.
 type SocketFaults struct {
-	LoseAcks  int // acknowledgements that get lost on their way
-	Duplicate int // events that are delivered twice
-	NoHello   int // connections that break as soon as they are open
+	LoseAcks  int  // acknowledgements that get lost on their way
+	Duplicate int  // events that are delivered twice
+	NoHello   int  // connections that break as soon as they are open
+	Reorder   int  // events that are delivered after the next one
+	Spread    bool // events go to each connection in turn, not to the newest only
 }
 
 // Fail lets things go wrong.
@@ -46,6 +50,7 @@ func (s *Socket) Fail(f SocketFaults) {
 type Stats struct {
 	Open    int // connections now
 	Opened  int // connections since the start
+	Most    int // connections that were open at once
 	Unacked int // events that wait or were sent without an acknowledgement so far
 	Lost    int // events that were never acknowledged and are not sent any more
 	Acks    int // acknowledgements, lost ones left out
@@ -56,14 +61,11 @@ type Stats struct {
 func (s *Socket) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Stats{
-		Open:    len(s.conns),
-		Opened:  s.opened,
-		Unacked: len(s.queue.waiting) + len(s.queue.flying),
-		Lost:    s.queue.lost,
-		Acks:    s.acks,
-		Pongs:   s.pongs,
-	}
+	now := s.stats
+	now.Open = len(s.conns)
+	now.Unacked = s.queue.open()
+	now.Lost = s.queue.lost
+	return now
 }
 
 func newSocket(w *Workspace) *Socket {
@@ -75,6 +77,12 @@ func newSocket(w *Workspace) *Socket {
 func (s *Socket) close() {
 	close(s.quit)
 	s.Kill()
+	s.mu.Lock()
+	h := s.hook
+	s.mu.Unlock()
+	if h != nil {
+		h.close()
+	}
 	s.wg.Wait()
 }
 
@@ -108,22 +116,32 @@ func (s *Socket) pump(now time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.queue.expire(now)
-	if c := s.ready(); c != nil {
-		for e := s.queue.launch(c, now); e != nil; e = s.queue.launch(c, now) {
+	for c := ready(s); c != nil || s.hook != nil; c = ready(s) {
+		e := s.queue.launch(c, now)
+		switch {
+		case e == nil:
+			return s.queue.next(now)
+		case s.hook != nil:
+			s.hook.launch(s, e)
+		default:
 			c.send(e.json())
 		}
 	}
 	return s.queue.next(now)
 }
 
-// ready returns a connection to send on. Slack takes any; here it is the newest.
-func (s *Socket) ready() *conn {
-	for _, c := range slices.Backward(s.conns) {
-		if !c.leaving {
-			return c
-		}
+// ready returns a connection to send on, or nil. Slack takes any; here it is the newest, or each in
+// turn.
+func ready(s *Socket) *conn {
+	fit := slices.DeleteFunc(slices.Clone(s.conns), func(c *conn) bool { return c.leaving })
+	switch {
+	case len(fit) == 0:
+		return nil
+	case s.faults.Spread:
+		s.queue.turn++
+		return fit[s.queue.turn%len(fit)]
 	}
-	return nil
+	return fit[len(fit)-1]
 }
 
 // Event sends events with the given inner events, whatever they are.
@@ -134,6 +152,11 @@ func (s *Socket) Event(inner ...map[string]any) {
 			"token": "verification", "team_id": TeamID, "api_app_id": appID, "type": "event_callback",
 			"event_id": fmt.Sprintf("Ev%08d", s.queue.number()), "event_time": time.Now().Unix(), "event": in,
 			"authorizations": []any{map[string]any{"team_id": TeamID, "user_id": BotUser, "is_bot": true, "is_enterprise_install": false}}, "is_ext_shared_channel": shared(in),
+		}
+		if s.faults.Reorder > 0 && s.queue.held == nil {
+			s.faults.Reorder--
+			s.queue.held = &envelope{kind: "events_api", payload: payload}
+			continue
 		}
 		s.queue.add(&envelope{kind: "events_api", payload: payload})
 		if s.faults.Duplicate > 0 {
@@ -149,7 +172,7 @@ func (s *Socket) Event(inner ...map[string]any) {
 func interact(s *Socket, kind string, payload any) (json.RawMessage, error) {
 	e := &envelope{kind: kind, payload: payload, done: make(chan reply, 1)}
 	s.mu.Lock()
-	connected := s.ready() != nil
+	connected := s.hook != nil || ready(s) != nil
 	if connected {
 		s.queue.add(e)
 	}
@@ -168,14 +191,19 @@ func interact(s *Socket, kind string, payload any) (json.RawMessage, error) {
 
 // ServeHTTP opens a connection.
 func (s *Socket) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	if !s.tickets.use(r.URL.Query().Get("ticket")) {
+		http.Error(rw, "this link was used before", http.StatusForbidden)
+		return
+	}
 	up := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
 	ws, err := up.Upgrade(rw, r, nil)
 	if err != nil {
 		return // Upgrade has answered
 	}
 	c := &conn{s: s, ws: ws}
+	settle(s)
 	s.mu.Lock()
-	s.opened++
+	s.stats.Opened++
 	if s.faults.NoHello > 0 {
 		s.faults.NoHello--
 		s.mu.Unlock()
@@ -184,9 +212,48 @@ func (s *Socket) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 	s.conns = append(s.conns, c)
 	n := len(s.conns)
+	s.stats.Most = max(s.stats.Most, n)
 	s.mu.Unlock()
 	c.send(map[string]any{"type": "hello", "num_connections": n, "connection_info": map[string]any{"app_id": appID},
 		"debug_info": map[string]any{"host": "slacktest", "approximate_connection_time": 18060}})
 	s.poke()
 	c.serve(s.w.cfg.PingEvery)
+}
+
+// settle waits a moment for connections that the app has closed to be noticed here, so that Stats.Most
+// counts none of them.
+func settle(s *Socket) {
+	for range 100 {
+		if len(s.open()) < 2 {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// The tickets are those of links that nobody has opened. Each is good for one connection.
+type tickets struct {
+	mu   sync.Mutex
+	last int
+	good map[string]bool
+}
+
+func (t *tickets) issue() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last++
+	ticket := fmt.Sprint(t.last)
+	if t.good == nil {
+		t.good = map[string]bool{}
+	}
+	t.good[ticket] = true
+	return ticket
+}
+
+func (t *tickets) use(ticket string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	good := t.good[ticket]
+	delete(t.good, ticket)
+	return good
 }

@@ -21,7 +21,7 @@ func authTest(w *Workspace, _ call) (map[string]any, *refused) {
 }
 
 func connectionsOpen(w *Workspace, _ call) (map[string]any, *refused) {
-	return map[string]any{"url": "ws" + strings.TrimPrefix(w.server.URL, "http") + "/link"}, nil
+	return map[string]any{"url": "ws" + strings.TrimPrefix(w.server.URL, "http") + "/link?ticket=" + w.Socket.tickets.issue()}, nil
 }
 
 // person is somebody as payloads of interactions show them.
