@@ -26,7 +26,7 @@ func (s *Slack) login(ctx context.Context) (*identity, error) {
 			return nil, backoff.Permanent(hopeless)
 		}
 		s.cfg.Logger.Warn("slack does not answer", "err", err)
-		s.note(func(h *Health) { h.LastError = err.Error() })
+		s.pulse.note(func(h *Health) { h.LastError = err.Error() })
 		if e, ok := errors.AsType[*bots.Error](err); ok && e.RetryAfter > 0 {
 			return nil, &backoff.RetryAfterError{Duration: e.RetryAfter}
 		}
@@ -46,7 +46,11 @@ type Finding struct {
 func (s *Slack) Check(ctx context.Context) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	return append(s.checkBot(ctx), s.checkApp(ctx))
+	all := s.checkBot(ctx)
+	if s.cfg.SigningSecret != "" {
+		return all // events come over HTTP
+	}
+	return append(all, s.checkApp(ctx))
 }
 
 func (s *Slack) checkBot(ctx context.Context) []Finding {

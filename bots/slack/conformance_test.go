@@ -18,12 +18,22 @@ func TestConformance(t *testing.T) {
 	})
 }
 
+func TestConformanceOverHTTP(t *testing.T) {
+	botstest.Run(t, func(t *testing.T) botstest.Fixture {
+		f := newFixture(t, slacktest.Config{AckWithin: time.Second})
+		f.w.AddUser("ann")
+		f.overHTTP()
+		return conformance{f}
+	})
+}
+
 // conformance lets the suite play the people of a workspace.
 type conformance struct{ f *fixture }
 
 func (c conformance) Platform() bots.Platform { return c.f.s }
 
 func (c conformance) Say(s bots.Said) bots.Said {
+	c.f.wait("readiness", func() bool { return c.f.s.Health().Connected })
 	text := s.Text
 	if s.Mention {
 		text = "@" + slacktest.BotName + " " + text

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,40 +12,20 @@ import (
 	"github.com/heddle-bot/heddle/bots"
 )
 
-// An envelope is one delivery of Socket Mode. The payload is decoded here and not by the library: it
-// refuses whole messages for a block that it does not know, and they would be lost.
+// An envelope is one delivery. The payload is decoded here and not by the library: it refuses whole
+// messages for a block that it does not know, and they would be lost.
 type envelope struct {
 	Type    string          `json:"type"`
-	ID      string          `json:"envelope_id"`
+	ID      string          `json:"envelope_id"` // of Socket Mode
 	Payload json.RawMessage `json:"payload"`
 }
 
-// A delivery is what an envelope means to us: one of the two, or nothing.
+// A delivery is what an envelope means to us: an event or a form, or nothing.
 type delivery struct {
 	event bots.Event
-	form  *form // to be opened for who pressed the button
+	at    string // the ts of the event; "" if it has none
+	form  *form  // to be opened for who pressed the button
 }
-
-// A form asks a person something beside a button.
-type form struct {
-	trigger string // opens it, for three seconds
-	by      string
-	title   string
-	about   about
-	ask     string
-}
-
-// An about is what a form that comes back is about. It travels in the form's private_metadata.
-type about struct {
-	Channel string `json:"channel"`
-	Thread  string `json:"thread"`
-	Message string `json:"message"`
-	Action  string `json:"action"`
-	Value   string `json:"value"`
-}
-
-// formID is the callback_id of our forms.
-const formID = "heddle.ask"
 
 // A reader decodes envelopes for one bot.
 type reader struct {
@@ -63,7 +44,7 @@ func (r *reader) read(env envelope) (delivery, error) {
 		if err := json.Unmarshal(env.Payload, &p); err != nil {
 			return delivery{}, fmt.Errorf("decoding an event: %w", err)
 		}
-		return r.message(p.Event), nil
+		return delivery{event: r.event(p.Event), at: p.Event.EventTS}, nil
 	case "interactive":
 		var p interaction
 		if err := json.Unmarshal(env.Payload, &p); err != nil {
@@ -75,52 +56,182 @@ func (r *reader) read(env envelope) (delivery, error) {
 		case "view_submission":
 			return r.answer(p)
 		}
+	case "slash_commands":
+		var p command
+		if err := json.Unmarshal(env.Payload, &p); err != nil {
+			return delivery{}, fmt.Errorf("decoding a command: %w", err)
+		}
+		return delivery{event: r.command(p)}, nil
 	}
 	return delivery{}, nil
 }
 
-// A message is the inner event of app_mention and message.
+// A message is an inner event: app_mention, message, or what else has its fields.
 type message struct {
-	Type        string `json:"type"`
-	SubType     string `json:"subtype"`
-	User        string `json:"user"`
-	BotID       string `json:"bot_id"`
-	Text        string `json:"text"`
-	TS          string `json:"ts"`
-	ThreadTS    string `json:"thread_ts"`
-	Channel     string `json:"channel"`
-	ChannelType string `json:"channel_type"` // not told in app_mention
+	spoken
+	Type        string   `json:"type"`
+	Channel     string   `json:"channel"`
+	ChannelType string   `json:"channel_type"` // not told in app_mention
+	EventTS     string   `json:"event_ts"`
+	DeletedTS   string   `json:"deleted_ts"`           // of message_deleted
+	Now         *spoken  `json:"message"`              // of message_changed
+	Before      *spoken  `json:"previous_message"`     // of both
+	Streams     []string `json:"streaming_message_ts"` // of agent_session_stopped
 }
 
-// message decodes what somebody wrote. A mention in a channel comes twice, as app_mention and as
-// message, in either order; both yield the same Said, so it does not matter which of them is taken.
-func (r *reader) message(m message) delivery {
+// A spoken is what somebody said.
+type spoken struct {
+	SubType  string          `json:"subtype"`
+	User     string          `json:"user"`
+	BotID    string          `json:"bot_id"`
+	Text     string          `json:"text"`
+	TS       string          `json:"ts"`
+	ThreadTS string          `json:"thread_ts"`
+	Team     string          `json:"team"`      // of the author
+	UserTeam string          `json:"user_team"` // likewise, in channels that are shared
+	Files    json.RawMessage `json:"files"`
+	Edited   struct {
+		TS string `json:"ts"`
+	} `json:"edited"`
+}
+
+// event decodes an inner event; nil is none for us.
+func (r *reader) event(m message) bots.Event {
 	switch {
-	case m.Type != "app_mention" && m.Type != "message",
-		m.BotID != "" && m.BotID == r.me.bot, m.User == r.me.user, // our own words
-		m.Channel == "", m.TS == "", cmp.Or(m.User, m.BotID) == "":
-		return delivery{}
+	case m.Channel == "":
+		return nil
+	case m.Type == "agent_session_stopped":
+		return r.stopped(m)
+	case m.Type != "app_mention" && m.Type != "message":
+		return nil
 	}
 	switch m.SubType {
-	case "", "file_share", "thread_broadcast":
-	default: // edits, deletions, joins
-		return delivery{}
+	case "message_changed":
+		return r.changed(m)
+	case "message_deleted":
+		return r.deleted(m)
 	}
-	text, mentioned := readText(m.Text, r.me.user, r.name)
-	by := cmp.Or(m.User, m.BotID)
-	return delivery{event: bots.Said{
-		ID:      m.TS,
-		Thread:  r.thread(m.Channel, m.ThreadTS, m.TS),
-		By:      bots.Person{ID: by, Name: r.name(by), Bot: m.BotID != ""},
-		Text:    text,
-		Mention: mentioned || direct(m),
-		Reply:   m.ThreadTS != "" && m.ThreadTS != m.TS,
-		Time:    stamp(m.TS),
-	}}
+	if !r.theirs(m.spoken) {
+		return nil
+	}
+	return r.said(m.Channel, m.ChannelType, m.spoken)
 }
 
-// direct reports whether m is in a conversation with the bot alone. Their ids begin with D, always.
-func direct(m message) bool { return m.ChannelType == "im" || strings.HasPrefix(m.Channel, "D") }
+// theirs reports whether w are words of somebody else, and no notice of the network's.
+func (r *reader) theirs(w spoken) bool {
+	switch {
+	case w.BotID != "" && w.BotID == r.me.bot, w.User == r.me.user: // our own words
+		return false
+	case w.TS == "", cmp.Or(w.User, w.BotID) == "":
+		return false
+	}
+	switch w.SubType {
+	case "", "file_share", "thread_broadcast":
+		return true
+	}
+	return false // joins, the root of an assistant's thread
+}
+
+// said decodes what somebody wrote. A mention in a channel comes twice, as app_mention and as
+// message, in either order; both yield the same Said, so it does not matter which of them is taken.
+func (r *reader) said(channel, channelType string, w spoken) bots.Said {
+	text, mentioned := readText(w.Text, r.me.user, r.name)
+	by := r.person(cmp.Or(w.User, w.BotID), cmp.Or(w.UserTeam, w.Team))
+	by.Bot = w.BotID != ""
+	return bots.Said{
+		ID:      w.TS,
+		Thread:  r.thread(channel, w.ThreadTS, w.TS),
+		By:      by,
+		Text:    text,
+		Files:   readFiles(w.Files),
+		Mention: mentioned || direct(channel, channelType),
+		Reply:   w.ThreadTS != "" && w.ThreadTS != w.TS,
+		Time:    stamp(w.TS),
+	}
+}
+
+// changed decodes message_changed, which Slack sends for new words, but also for a reply, a preview of
+// a link, and each edit of ours. The root of a thread that is deleted becomes a stone.
+func (r *reader) changed(m message) bots.Event {
+	now, before := m.Now, m.Before
+	switch {
+	case now == nil:
+		return nil
+	case now.SubType == "tombstone":
+		if before == nil || !r.theirs(*before) {
+			return nil
+		}
+		return bots.Deleted{ID: before.TS, Thread: r.thread(m.Channel, before.ThreadTS, before.TS)}
+	case !r.theirs(*now), now.Edited.TS == "":
+		return nil
+	case before != nil && (before.Text == now.Text || before.Edited.TS == now.Edited.TS):
+		return nil
+	}
+	return bots.Edited{
+		ID:   strings.Join([]string{"edit", now.TS, now.Edited.TS}, "/"),
+		Said: r.said(m.Channel, m.ChannelType, *now),
+	}
+}
+
+func (r *reader) deleted(m message) bots.Event {
+	before := m.Before
+	if before == nil || !r.theirs(*before) {
+		return nil
+	}
+	id := cmp.Or(m.DeletedTS, before.TS)
+	return bots.Deleted{ID: id, Thread: r.thread(m.Channel, before.ThreadTS, id)}
+}
+
+// stopped decodes a press on the stop button that Slack itself shows in a thread of an agent. It means
+// whatever runs there.
+func (r *reader) stopped(m message) bots.Event {
+	if m.User == "" || m.ThreadTS == "" {
+		return nil
+	}
+	c := bots.Clicked{
+		ID:     strings.Join([]string{"stopped", m.ThreadTS, m.User, m.EventTS}, "/"),
+		Thread: r.thread(m.Channel, m.ThreadTS, ""),
+		By:     r.person(m.User, cmp.Or(m.UserTeam, m.Team)),
+		Action: bots.Stop,
+		Value:  "0",
+	}
+	if len(m.Streams) > 0 {
+		c.Message = bots.MessageID(m.Streams[0])
+	}
+	return c
+}
+
+// person is who has that id. The team is that of the person as Slack tells it, or the organisation
+// that the team is a part of; without one nobody is taken for an outsider.
+func (r *reader) person(id, team string) bots.Person {
+	return bots.Person{ID: id, Name: r.name(id), Outside: !slices.Contains([]string{"", r.me.team, r.me.enterprise}, team)}
+}
+
+// direct reports whether a channel is a conversation with the bot alone. Their ids begin with D, always.
+func direct(channel, kind string) bool { return kind == "im" || strings.HasPrefix(channel, "D") }
+
+// A command is what somebody typed after a slash. Slack does not tell the thread.
+type command struct {
+	Channel string `json:"channel_id"`
+	User    string `json:"user_id"`
+	Team    string `json:"team_id"` // of the person
+	Text    string `json:"text"`
+	Trigger string `json:"trigger_id"`
+}
+
+// command decodes a command; an app gets only its own.
+func (r *reader) command(c command) bots.Event {
+	if c.Channel == "" || c.User == "" || c.Trigger == "" {
+		return nil
+	}
+	text, _ := readText(c.Text, r.me.user, r.name)
+	return bots.Commanded{
+		ID:     "command/" + c.Trigger,
+		Thread: r.thread(c.Channel, "", ""),
+		By:     r.person(c.User, c.Team),
+		Text:   text,
+	}
+}
 
 // thread is the one way in which an address is made, for a root and for a reply. The workspace is
 // ours even if the author, in a shared channel, is from another.
@@ -137,93 +248,4 @@ func stamp(ts string) time.Time {
 		return time.Time{}
 	}
 	return time.Unix(s, us*1000).UTC()
-}
-
-// An interaction is a press on a button, or a form that was sent.
-type interaction struct {
-	Type      string `json:"type"`
-	TriggerID string `json:"trigger_id"`
-	User      struct {
-		ID string `json:"id"`
-	} `json:"user"`
-	Container struct {
-		Channel string `json:"channel_id"`
-		Message string `json:"message_ts"`
-		Thread  string `json:"thread_ts"`
-	} `json:"container"`
-	Message struct {
-		ThreadTS string `json:"thread_ts"`
-	} `json:"message"`
-	Actions []struct {
-		Type     string `json:"type"`
-		ActionID string `json:"action_id"`
-		Value    string `json:"value"`
-		TS       string `json:"action_ts"`
-		Text     struct {
-			Text string `json:"text"`
-		} `json:"text"`
-	} `json:"actions"`
-	View struct {
-		ID       string `json:"id"`
-		Callback string `json:"callback_id"`
-		Private  string `json:"private_metadata"`
-		State    struct {
-			Values map[string]map[string]struct {
-				Value string `json:"value"`
-			} `json:"values"`
-		} `json:"state"`
-	} `json:"view"`
-}
-
-// press decodes a press on a button. Slack sends one action at a time.
-func (r *reader) press(p interaction) delivery {
-	if len(p.Actions) == 0 || p.Actions[0].Type != "button" || p.Container.Message == "" || p.User.ID == "" {
-		return delivery{}
-	}
-	a := p.Actions[0]
-	button := decodePress(a.ActionID, a.Value)
-	t := r.thread(p.Container.Channel, cmp.Or(p.Container.Thread, p.Message.ThreadTS), p.Container.Message)
-	if button.ask != "" {
-		return delivery{form: &form{
-			trigger: p.TriggerID,
-			by:      p.User.ID,
-			title:   a.Text.Text,
-			ask:     button.ask,
-			about:   about{t.Channel, t.ID, p.Container.Message, string(button.action), button.value},
-		}}
-	}
-	return delivery{event: bots.Clicked{
-		ID:      strings.Join([]string{"press", p.Container.Message, p.User.ID, a.TS}, "/"),
-		Thread:  t,
-		Message: bots.MessageID(p.Container.Message),
-		By:      bots.Person{ID: p.User.ID, Name: r.name(p.User.ID)},
-		Action:  button.action,
-		Value:   button.value,
-	}}
-}
-
-// answer decodes a form that was sent: it is the press on the button that opened it.
-func (r *reader) answer(p interaction) (delivery, error) {
-	if p.View.Callback != formID {
-		return delivery{}, nil
-	}
-	var of about
-	if err := json.Unmarshal([]byte(p.View.Private), &of); err != nil {
-		return delivery{}, fmt.Errorf("decoding what a form is about: %w", err)
-	}
-	var reason string
-	for _, b := range p.View.State.Values {
-		for _, field := range b {
-			reason = strings.TrimSpace(field.Value)
-		}
-	}
-	return delivery{event: bots.Clicked{
-		ID:      "form/" + p.View.ID,
-		Thread:  r.thread(of.Channel, of.Thread, of.Message),
-		Message: bots.MessageID(of.Message),
-		By:      bots.Person{ID: p.User.ID, Name: r.name(p.User.ID)},
-		Action:  bots.Action(of.Action),
-		Value:   of.Value,
-		Reason:  reason,
-	}}, nil
 }

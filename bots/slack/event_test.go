@@ -13,7 +13,7 @@ import (
 
 func testReader() *reader {
 	names := map[string]string{"U1": "ann"}
-	return &reader{me: &identity{team: "T1", user: "UBOT", bot: "BBOT"}, name: func(id string) string {
+	return &reader{me: &identity{team: "T1", enterprise: "E1", user: "UBOT", bot: "BBOT"}, name: func(id string) string {
 		if n := names[id]; n != "" {
 			return n
 		}
@@ -119,13 +119,13 @@ func TestPressIsReadAsItWasWritten(t *testing.T) {
 
 func TestRecentForgets(t *testing.T) {
 	r := recent{known: map[string]bool{}}
-	for i := range 2500 {
+	for i := range 25_000 {
 		r.add(fmt.Sprint(i))
 	}
-	require.True(t, r.has("2499"))
-	require.True(t, r.has("1500"))
-	require.False(t, r.has("1499"))
-	require.Len(t, r.known, 1000)
+	require.True(t, r.has("24999"))
+	require.True(t, r.has("15000"))
+	require.False(t, r.has("14999"))
+	require.Len(t, r.known, 10_000)
 }
 
 func TestNames(t *testing.T) {

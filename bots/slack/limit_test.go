@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -35,40 +34,6 @@ func TestLimiterKeepsToTheRate(t *testing.T) {
 			require.InDelta(t, time.Minute, time.Since(start), float64(time.Second), method)
 		})
 	}
-}
-
-// The library opens a connection as soon as the one before breaks.
-func TestOpeningConnectionsIsPaced(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		served := 0
-		p := paced{&http.Client{Transport: transport(func(*http.Request) { served++ })}, newLimiter()}
-		ask := func(ctx context.Context, method string) error {
-			r, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://slack.invalid/api/"+method, nil)
-			require.NoError(t, err)
-			_, err = p.Do(r)
-			return err
-		}
-		start := time.Now()
-		for range 20 {
-			require.NoError(t, ask(t.Context(), "apps.connections.open"))
-		}
-		require.InDelta(t, time.Minute, time.Since(start), float64(time.Second))
-		start = time.Now()
-		require.NoError(t, ask(t.Context(), "auth.test"))
-		require.Zero(t, time.Since(start))
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		require.ErrorIs(t, ask(ctx, "apps.connections.open"), context.DeadlineExceeded)
-		require.Equal(t, 21, served)
-	})
-}
-
-// transport answers requests with nothing, after it has seen them.
-type transport func(*http.Request)
-
-func (f transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	f(r)
-	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: r}, nil
 }
 
 func TestLimiterOrder(t *testing.T) {

@@ -109,20 +109,26 @@ func TestReconnects(t *testing.T) {
 		"told to leave": func(s *slacktest.Socket) { s.Disconnect("refresh_requested") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFixture(t, quick)
-			if name == "silent" {
-				f.s = f.connect(500 * time.Millisecond)
-			}
+			f := newFixture(t, slacktest.Config{AckWithin: time.Minute, PingEvery: 10 * time.Millisecond})
+			f.s = f.connect(500 * time.Millisecond)
 			f.listen()
+			f.mu.Lock() // accept waits for it, so that the order in which connections are read does not matter
+			root := f.w.Say(f.alice, f.c, "", "root")
+			f.wait("accept", func() bool { return f.entered.Load() == 1 })
 			breakIt(f.w.Socket)
 			for i := range 20 {
-				f.w.Say(f.alice, f.c, "", fmt.Sprint(i))
+				f.w.Say(f.alice, f.c, root, fmt.Sprint(i))
 			}
-			f.wait("all messages", func() bool { return len(said(f.got())) == 20 && f.w.Socket.Stats().Unacked == 0 })
-			for i, s := range said(f.got()) {
+			f.wait("other connections", func() bool { return f.w.Socket.Stats().Opened >= 4 && f.s.Health().Open == 2 })
+			before := f.w.Socket.Stats().Pongs
+			f.wait("all to be read", func() bool { return f.w.Socket.Stats().Pongs > before+20 })
+			f.mu.Unlock()
+			f.wait("all messages", func() bool { return len(said(f.got())) == 21 && f.w.Socket.Stats().Unacked == 0 })
+			for i, s := range said(f.got())[1:] {
 				require.Equal(t, fmt.Sprint(i), s.Text, "in order")
 			}
-			f.wait("one connection", func() bool { return f.w.Socket.Stats().Open == 1 })
+			f.wait("two connections", func() bool { return f.s.Health().Open == 2 && f.w.Socket.Stats().Open == 2 })
+			require.Equal(t, 2, f.w.Socket.Stats().Most, "an old one is closed before the next is opened")
 			h := f.s.Health()
 			require.True(t, h.Connected)
 			require.GreaterOrEqual(t, h.Reconnects, 1)
@@ -163,6 +169,7 @@ func TestShutdownInTheMiddleOfAccept(t *testing.T) {
 			return ctx.Err()
 		})
 	}()
+	f.wait("both connections", func() bool { return f.s.Health().Open == 2 })
 	f.w.Say(f.alice, f.c, "", "first")
 	<-begun
 	f.w.Say(f.alice, f.c, "", "second")
@@ -193,7 +200,7 @@ func TestFullQueue(t *testing.T) {
 	f.mu.Unlock()
 	f.accepted(many)
 	require.Len(t, said(f.got()), many)
-	require.Equal(t, 1, f.w.Socket.Stats().Opened)
+	require.Equal(t, 2, f.w.Socket.Stats().Opened)
 }
 
 // Acknowledgements that cannot be written do not hold up what was received.
@@ -232,7 +239,7 @@ func TestSlowAcceptKeepsTheConnection(t *testing.T) {
 	f.wait("pings to be answered", func() bool { return f.w.Socket.Stats().Pongs > before+5 })
 	f.mu.Unlock()
 	f.accepted(200)
-	require.Equal(t, 1, f.w.Socket.Stats().Opened)
+	require.Equal(t, 2, f.w.Socket.Stats().Opened)
 }
 
 func TestListenSaysWhatToDo(t *testing.T) {

@@ -24,6 +24,7 @@ func methods() map[string][]string {
 		"conversations.replies":        history(),
 		"files.completeUploadExternal": {"files:write"},
 		"files.getUploadURLExternal":   {"files:write"},
+		"files.info":                   {"files:read"}, // and for what is at url_private
 		"users.info":                   {"users:read"},
 		"users.list":                   {"users:read"},
 		"views.open":                   nil,
@@ -51,6 +52,7 @@ func events() map[string]string {
 func needed() []string {
 	all := slices.Concat(slices.Collect(maps.Values(methods()))...)
 	all = slices.AppendSeq(all, maps.Values(events()))
+	all = append(all, "commands")
 	slices.Sort(all)
 	return slices.Compact(all)
 }
@@ -67,6 +69,9 @@ func Manifest(url string) slack.Manifest {
 		Features: slack.Features{
 			AppHome: slack.AppHome{MessagesTabEnabled: true},
 			BotUser: slack.BotUser{DisplayName: "heddle", AlwaysOnline: true},
+			SlashCommands: []slack.ManifestSlashCommand{
+				{Command: "/heddle", Description: "Ask what I can do, or tell me what to do", UsageHint: "help", ShouldEscape: true, Url: url},
+			},
 		},
 		OAuthConfig: slack.OAuthConfig{Scopes: slack.OAuthScopes{Bot: needed()}},
 		Settings: slack.Settings{

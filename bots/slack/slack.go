@@ -1,17 +1,15 @@
-// Package slack connects the agent to Slack: Socket Mode in, the Web API out.
+// Package slack connects the agent to Slack: Socket Mode or HTTP in, the Web API out.
 //
-// An app_mention, a message or a press on a button comes in on a web socket that the program opens,
-// so no address of ours has to be reachable. It is decoded by small structs of our own (event.go),
-// offered to the bot in order, and acknowledged only when the bot has taken it. Messages go out as
+// What people say, press and command comes in on web sockets that the program opens (socket.go), so
+// that no address of ours has to be reachable, or by requests of Slack's to ours (http.go). It is
+// decoded by small structs of our own (event.go), offered to the bot in order, once (intake.go), and
+// acknowledged only when the bot has taken it. Messages go out as
 // mrkdwn (render.go) in blocks (compose.go), at the rate that Slack allows (limit.go), and every
 // refusal is sorted into what can be tried again and what cannot (errors.go).
 //
 // What may be changed here is how Slack is spoken to. What a thread shows is decided in package
 // bots. The names of actions and the form of metadata and of a button's value are in messages
 // already posted, and are for ever.
-//
-// BUG(slack): after a long outage up to five minutes may pass until the next try to connect: the
-// library's waits grow so far.
 //
 // BUG(slack): what people write while the program is down longer than Slack tries to deliver (some
 // six minutes) is not caught up with.
@@ -25,7 +23,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/slack-go/slack"
@@ -46,12 +43,13 @@ const editEvery = 2 * time.Second
 
 // Config is how to reach a workspace.
 type Config struct {
-	BotToken   string        // xoxb-…, of the installed app
-	AppToken   string        // xapp-…, with the scope connections:write
-	APIURL     string        // of the Web API; empty is Slack's own
-	HTTPClient *http.Client  // for the Web API; nil is one with a timeout. It must have one: Slack's answers may never come
-	SilentFor  time.Duration // that the socket may be without a ping before it counts as dead; 0 is 30 s
-	Logger     *slog.Logger  // nil logs nothing
+	BotToken      string        // xoxb-…, of the installed app
+	AppToken      string        // xapp-…, with the scope connections:write; only Socket Mode needs it
+	SigningSecret string        // if not empty, events come to Handler; if empty, by Socket Mode
+	APIURL        string        // of the Web API; empty is Slack's own
+	HTTPClient    *http.Client  // for the Web API; nil is one with a timeout. It must have one: Slack's answers may never come
+	SilentFor     time.Duration // that a socket may show no sign of life before it counts as dead; 0 is 30 s
+	Logger        *slog.Logger  // nil logs nothing
 }
 
 // Slack is one workspace, connected as one app. It implements bots.Platform.
@@ -60,10 +58,10 @@ type Slack struct {
 	web   *web
 	names *names
 
-	status status
+	hooks *hooks
+	pulse *pulse
 
-	mu     sync.Mutex
-	health Health
+	status status
 }
 
 var _ bots.Platform = (*Slack)(nil)
@@ -83,14 +81,17 @@ func New(c Config) (*Slack, error) {
 		c.SilentFor = 30 * time.Second
 	}
 	limits := newLimiter()
-	opts := []slack.Option{slack.OptionAppLevelToken(c.AppToken), slack.OptionHTTPClient(paced{c.HTTPClient, limits})}
+	opts := []slack.Option{slack.OptionAppLevelToken(c.AppToken), slack.OptionHTTPClient(c.HTTPClient)}
 	if c.APIURL != "" {
 		opts = append(opts, slack.OptionAPIURL(strings.TrimRight(c.APIURL, "/")+"/"))
 	}
+	p := &pulse{}
 	return &Slack{
 		cfg:   c,
 		web:   &web{api: slack.New(c.BotToken, opts...), limits: limits},
 		names: newNames(),
+		hooks: &hooks{secret: c.SigningSecret, log: c.Logger, pulse: p},
+		pulse: p,
 	}, nil
 }
 
@@ -101,6 +102,7 @@ func checkTokens(c Config) error {
 		{"app token", c.AppToken, "xapp-", "“Basic Information”, “App-Level Tokens”"},
 	} {
 		switch {
+		case t.begin == "xapp-" && c.SigningSecret != "":
 		case t.token == "":
 			return fmt.Errorf("slack: the %s is missing: it is on the app's page under %s", t.what, t.where)
 		case !strings.HasPrefix(t.token, t.begin):
@@ -123,31 +125,10 @@ func (s *Slack) Info() bots.Info {
 		MaxCode:   maxCode,
 		CodeSize:  codeSize,
 		Mention:   s.names.mention,
+		Fetch:     fetcher{s.cfg, s.web}.fetch,
+		Earlier:   past{s.web, s.names}.earlier,
 
 		Working:    s.working,
 		WorkingFor: statusFor,
 	}
-}
-
-// A Health is how the connection is.
-type Health struct {
-	Connected  bool
-	Since      time.Time // it has been connected, or not
-	LastEvent  time.Time // an event came in; zero if none has since Listen began
-	Reconnects int       // since Listen began
-	LastError  string    // that kept us from connecting; empty once connected
-}
-
-// Health returns how the connection of Listen is.
-func (s *Slack) Health() Health {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.health
-}
-
-// note changes the health.
-func (s *Slack) note(change func(*Health)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	change(&s.health)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,7 +31,8 @@ type fixture struct {
 	c          string // the channel
 	alice, bob string
 
-	log logs
+	log     logs
+	entered atomic.Int32 // calls of accept
 
 	mu     sync.Mutex
 	events []bots.Event
@@ -70,13 +72,16 @@ func newFixture(t *testing.T, c slacktest.Config) *fixture {
 
 // connect returns another client of the same workspace.
 func (f *fixture) connect(silentFor time.Duration) *slack.Slack {
+	return f.connectWith(slack.Config{AppToken: slacktest.AppToken, SilentFor: silentFor})
+}
+
+func (f *fixture) connectWith(c slack.Config) *slack.Slack {
 	transport := &http.Transport{}
 	f.t.Cleanup(transport.CloseIdleConnections)
-	s, err := slack.New(slack.Config{
-		BotToken: slacktest.BotToken, AppToken: slacktest.AppToken, APIURL: f.w.URL, SilentFor: silentFor,
-		HTTPClient: &http.Client{Transport: transport, Timeout: 10 * time.Second},
-		Logger:     slog.New(slog.NewTextHandler(io.MultiWriter(f.t.Output(), &f.log), nil)),
-	})
+	c.BotToken, c.APIURL = slacktest.BotToken, f.w.URL
+	c.HTTPClient = &http.Client{Transport: transport, Timeout: 10 * time.Second}
+	c.Logger = slog.New(slog.NewTextHandler(io.MultiWriter(f.t.Output(), &f.log), nil))
+	s, err := slack.New(c)
 	require.NoError(f.t, err)
 	return s
 }
@@ -91,11 +96,12 @@ func (f *fixture) listen() (stop func()) {
 		require.NoError(f.t, <-done)
 	})
 	f.t.Cleanup(stop)
-	f.wait("a connection", func() bool { return f.s.Health().Connected })
+	f.wait("both connections", func() bool { return f.s.Health().Open == 2 })
 	return stop
 }
 
 func (f *fixture) accept(_ context.Context, ev bots.Event) error {
+	f.entered.Add(1)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.fail) > 0 {
@@ -213,5 +219,5 @@ func TestCheckNamesMissingScopes(t *testing.T) {
 	findings := f.s.Check(t.Context())
 	require.Equal(t, "slack scopes", findings[1].Name)
 	require.False(t, findings[1].OK)
-	require.Contains(t, findings[1].Text, "add app_mentions:read, files:write, groups:history, im:history, mpim:history on")
+	require.Contains(t, findings[1].Text, "add app_mentions:read, commands, files:read, files:write, groups:history, im:history, mpim:history on")
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptrace"
-	"path"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -48,26 +47,10 @@ func (w *web) call(ctx context.Context, r request, f func(context.Context) error
 	return e
 }
 
-// A paced is an HTTP client that opens connections no faster than the limits allow. The library asks
-// for the next at once when one breaks, even if each breaks as soon as it is open.
-type paced struct {
-	*http.Client
-	limits *limiter
-}
-
-// Do is what the library calls.
-func (p paced) Do(r *http.Request) (*http.Response, error) {
-	if ask := (request{method: "apps.connections.open"}); path.Base(r.URL.Path) == ask.method {
-		if err := p.limits.wait(r.Context(), ask); err != nil {
-			return nil, err
-		}
-	}
-	return p.Client.Do(r)
-}
-
 // An identity is who we are, as auth.test tells.
 type identity struct {
 	team, teamName string
+	enterprise     string // that the team is a part of; empty if of none
 	user, name     string
 	bot            string   // our messages carry this id
 	scopes         []string // that the bot token has
@@ -89,7 +72,7 @@ func (w *web) whoami(ctx context.Context) (*identity, error) {
 		if a.UserID == "" || a.TeamID == "" {
 			return errEmpty
 		}
-		me = &identity{team: a.TeamID, teamName: a.Team, user: a.UserID, name: a.User, bot: a.BotID, scopes: scopes(a.Header)}
+		me = &identity{team: a.TeamID, teamName: a.Team, enterprise: a.EnterpriseID, user: a.UserID, name: a.User, bot: a.BotID, scopes: scopes(a.Header)}
 		return nil
 	})
 	if err != nil {
