@@ -123,10 +123,9 @@ func (k *checker) limits(l Limits) {
 const minOutput = 4000
 
 func (k *checker) slack(s Slack) {
-	if s.Mode == "http" {
-		k.add("slack.mode", `"http" is not in this release: use "socket", which needs no public address`)
-	} else {
-		k.oneOf("slack.mode", s.Mode, "socket")
+	k.oneOf("slack.mode", s.Mode, "socket", "http")
+	if _, _, err := net.SplitHostPort(s.EventsAddr); err != nil {
+		k.add("slack.events_addr", "%q is not host:port: write \"127.0.0.1:3000\"", s.EventsAddr)
 	}
 	k.url("slack.api_url", s.APIURL)
 	k.oneSource("slack.bot_token", s.BotTokenEnv, s.BotTokenFile)

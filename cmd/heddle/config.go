@@ -51,12 +51,13 @@ type Limits struct {
 type Slack struct {
 	BotTokenEnv       string `toml:"bot_token_env"` // the token that begins with xoxb-
 	BotTokenFile      string `toml:"bot_token_file"`
-	AppTokenEnv       string `toml:"app_token_env"` // the token that begins with xapp-
+	AppTokenEnv       string `toml:"app_token_env"` // the token that begins with xapp-, for mode "socket"
 	AppTokenFile      string `toml:"app_token_file"`
 	SigningSecretEnv  string `toml:"signing_secret_env"` // for mode "http"
 	SigningSecretFile string `toml:"signing_secret_file"`
-	Mode              string `toml:"mode"`    // "socket": the service connects to Slack, nothing needs to reach it
-	APIURL            string `toml:"api_url"` // of the Web API; another one than Slack's for tests and proxies
+	Mode              string `toml:"mode"`        // "socket": the service connects to Slack, nothing needs to reach it; "http": Slack sends requests to events_addr
+	EventsAddr        string `toml:"events_addr"` // host:port where mode "http" takes them, behind a proxy that speaks TLS
+	APIURL            string `toml:"api_url"`     // of the Web API; another one than Slack's for tests and proxies
 }
 
 // Model is one language model behind an OpenAI-compatible server.
@@ -111,6 +112,7 @@ func defaults() Config {
 			AppTokenEnv:      "SLACK_APP_TOKEN",
 			SigningSecretEnv: "SLACK_SIGNING_SECRET",
 			Mode:             "socket",
+			EventsAddr:       "127.0.0.1:3000",
 			APIURL:           "https://slack.com/api/",
 		},
 		Models:   map[string]Model{"default": {BaseURL: "https://api.openai.com/v1", API: "chat", Tools: "native"}},

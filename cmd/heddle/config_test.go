@@ -196,7 +196,8 @@ steps = 60
 turn_time = "-1s"
 tool_output = 10
 [slack]
-mode = "http"
+mode = "post"
+events_addr = "3000"
 api_url = "slack.com"
 app_token_env = "A"
 app_token_file = "a"
@@ -231,20 +232,21 @@ func TestLoadNamesEveryWrongValue(t *testing.T) {
 		"heddle.toml:6:1: limits.turn_time: must be more than 0",
 		"heddle.toml:7:1: limits.tool_output: 10 bytes are too few",
 		"heddle.toml:5:1: limits.steps: 60 is more than limits.hard_steps (50): lower",
-		`heddle.toml:9:1: slack.mode: "http" is not in this release: use "socket"`,
-		`heddle.toml:10:1: slack.api_url: "slack.com" is not an http or https URL`,
-		"heddle.toml:11:1: slack.app_token_env: both this and slack.app_token_file are given, keep one",
+		`heddle.toml:9:1: slack.mode: "post" is not known: write "socket" or "http"`,
+		`heddle.toml:10:1: slack.events_addr: "3000" is not host:port`,
+		`heddle.toml:11:1: slack.api_url: "slack.com" is not an http or https URL`,
+		"heddle.toml:12:1: slack.app_token_env: both this and slack.app_token_file are given, keep one",
 		"models.a.base_url: must not hold a user or password",
 		`models.a.api: "soap" is not known: write "chat" or "responses"`,
 		`models.a.tools: "some" is not known: write "native" or "text"`,
-		"heddle.toml:13:2: models.a.model: is missing",
+		"heddle.toml:14:2: models.a.model: is missing",
 		"models.a.temperature: must be between 0 and 2, not 3",
 		"models.a.max_output_tokens: 1000 leaves no room",
 		"workspaces.a.path: is missing",
 		"channels.default.workspace: is missing, and there is more than one: write one of a, b",
 		"channels.default.model: is missing, and there is more than one",
-		`heddle.toml:26:2: channels."slack/C1": is not the address of a channel: write "slack/T012AB3CD/C012AB3CD"`,
-		`heddle.toml:27:1: channels."slack/C1".workspace: there is no [workspaces.bb]; did you mean "b"?`,
+		`heddle.toml:27:2: channels."slack/C1": is not the address of a channel: write "slack/T012AB3CD/C012AB3CD"`,
+		`heddle.toml:28:1: channels."slack/C1".workspace: there is no [workspaces.bb]; did you mean "b"?`,
 		`channels."slack/C1".mention: "never" is not known`,
 		`channels."slack/C1".busy: "loop" is not known: write "steer" or "queue" or "interrupt"`,
 		`channels."slack/C1".steps: 51 is more than limits.hard_steps (50)`,

@@ -21,7 +21,7 @@ receipts, in the log too.
 
 # The life of a message
 
- 1. Slack sends an event over the web socket of bots/slack, which decodes it to bots.Said.
+ 1. Slack sends an event over a web socket of bots/slack, or to its Handler, which decodes it to bots.Said.
  2. Bot.accept drops what is not for the bot, and Agent.Say appends the message under the id that
     Slack gave it. A second delivery finds the id and changes nothing.
  3. Only then is the event acknowledged. A crash before: Slack sends it again. After: the log has it.

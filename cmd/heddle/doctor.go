@@ -8,13 +8,14 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/heddle-bot/heddle/agent/llm"
-	"github.com/heddle-bot/heddle/bots/slack"
 	"github.com/heddle-bot/heddle/internal/redact"
 	"github.com/heddle-bot/heddle/store/bolt"
 )
@@ -194,10 +195,11 @@ func modelHelp(err error) string {
 
 // slack asks who the bot is, and for a connection, which it does not open.
 func (d *doctor) slack(ctx context.Context) {
-	if d.secrets.slackBot == "" || d.secrets.slackApp == "" {
+	http := d.cfg.Slack.Mode == "http"
+	if d.secrets.slackBot == "" || !http && d.secrets.slackApp == "" || http && d.secrets.slackSigning == "" {
 		return // a problem that has been told
 	}
-	network, err := slack.New(slack.Config{BotToken: d.secrets.slackBot, AppToken: d.secrets.slackApp, APIURL: d.cfg.Slack.APIURL})
+	network, err := service{cfg: d.cfg, secrets: d.secrets}.slack()
 	if err != nil {
 		d.fail("%v", err)
 		return
@@ -208,5 +210,24 @@ func (d *doctor) slack(ctx context.Context) {
 		} else {
 			d.fail("%s: %s", f.Name, f.Text)
 		}
+	}
+	if http {
+		d.events()
+	}
+}
+
+// events looks at the address where Slack's requests are to come in. Whether Slack reaches it, nobody
+// can tell from here.
+func (d *doctor) events() {
+	addr := d.cfg.Slack.EventsAddr
+	l, err := net.Listen("tcp", addr)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		d.warn("slack.events_addr: %s is in use: by the heddle that serves, or else by a program that has to go", addr)
+	case err != nil:
+		d.fail("slack.events_addr: %v", err)
+	default:
+		_ = l.Close()
+		d.ok("slack.events_addr: %s is free; what Slack sends to the Request URLs on the app's page has to arrive there", addr)
 	}
 }

@@ -324,6 +324,11 @@ func slackVerbs() map[string]verb {
 			w.held = nil
 			return nil
 		},
+		// "slack sends over HTTP", before heddle starts, is mode "http".
+		"sends": func(w *world, _ bool, _ []string) error {
+			w.ids["SLACK_MODE"] = "mode = \"http\"\nevents_addr = \"127.0.0.1:0\""
+			return nil
+		},
 		// "slack limits METHOD" lets the next call of it come too early.
 		"limits": func(w *world, _ bool, args []string) error {
 			w.slack.API.Fail(args[0], slacktest.Fault{Status: 429, RetryAfter: "1"})

@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -181,6 +183,14 @@ api_url = "`+w.URL+`"
 	return clinic{config, dir, []string{"SLACK_BOT_TOKEN", slacktest.BotToken, "SLACK_APP_TOKEN", slacktest.AppToken}, w}
 }
 
+// overHTTP makes it mode "http".
+func (c *clinic) overHTTP(t *testing.T, addr string) {
+	text, err := os.ReadFile(c.config)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(c.config, fmt.Appendf(text, "mode = \"http\"\nevents_addr = %q\n", addr), 0o600))
+	c.env = []string{c.env[0], c.env[1], "SLACK_SIGNING_SECRET", slacktest.SigningSecret}
+}
+
 func TestDoctorFindsAllWell(t *testing.T) {
 	c := newClinic(t, llmtest.Say("pong"))
 	o := runWith(c.env, "doctor", "-c", c.config)
@@ -231,6 +241,14 @@ func TestDoctorFinds(t *testing.T) {
 		"an unreachable Slack": {healthy, func(_ *testing.T, c *clinic) {
 			c.slack.API.Fail("auth.test", slacktest.Fault{Drop: true})
 		}, 1, "FAIL  slack bot token: auth.test: .*EOF"},
+		"Slack over HTTP": {healthy, func(t *testing.T, c *clinic) { c.overHTTP(t, "127.0.0.1:0") },
+			0, "ok    slack.events_addr: 127.0.0.1:0 is free; .* Request URLs"},
+		"Slack over HTTP without a secret": {healthy, func(t *testing.T, c *clinic) { c.overHTTP(t, "127.0.0.1:0"); c.env = c.env[:2] },
+			1, "FAIL  slack.signing_secret: the environment variable SLACK_SIGNING_SECRET is not set"},
+		"an address in use": {healthy, func(t *testing.T, c *clinic) { c.overHTTP(t, strings.Split(c.slack.URL, "/")[2]) },
+			0, "warn  slack.events_addr: .* is in use: by the heddle that serves"},
+		"an address elsewhere": {healthy, func(t *testing.T, c *clinic) { c.overHTTP(t, "192.0.2.1:80") },
+			1, "FAIL  slack.events_addr: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			clinic := newClinic(t, c.answer)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -43,6 +44,7 @@ const baseConfig = `
 addr = "127.0.0.1:0"
 [slack]
 api_url = "$SLACK_URL"
+$SLACK_MODE
 [models.test]
 base_url = "$MODEL_URL"
 api_key_env = "MODEL_KEY"
@@ -98,7 +100,7 @@ func newWorld(dir string, replies ...llmtest.Reply) (*world, error) {
 		w.ids[strings.ToUpper(name)] = w.slack.AddUser(name)
 	}
 	w.ids["SLACK_URL"], w.ids["MODEL_URL"] = w.slack.URL, model.URL
-	w.env = []string{"SLACK_BOT_TOKEN=" + slacktest.BotToken, "SLACK_APP_TOKEN=" + slacktest.AppToken, "MODEL_KEY=" + modelKey}
+	w.env = []string{"SLACK_BOT_TOKEN=" + slacktest.BotToken, "SLACK_APP_TOKEN=" + slacktest.AppToken, "SLACK_SIGNING_SECRET=" + slacktest.SigningSecret, "MODEL_KEY=" + modelKey}
 	return w, os.MkdirAll(filepath.Join(dir, "work"), 0o700)
 }
 
@@ -161,7 +163,23 @@ func (w *world) start() error {
 	defer died(nil)
 	stop := context.AfterFunc(p.over, func() { died(errors.New("heddle ended")) })
 	defer stop()
+	if w.ids["SLACK_MODE"] != "" {
+		return introduce(w)
+	}
 	return w.slack.Wait(ctx, func() bool { return w.slack.Socket.Stats().Opened > before })
+}
+
+// introduce tells Slack where heddle takes its events, as soon as it does.
+func introduce(w *world) error {
+	address := regexp.MustCompile(`msg="listening for slack" addr=(\S+)`)
+	ready := func() bool {
+		log := w.process.logged()
+		return address.MatchString(log) && strings.Contains(log, `msg="slack may send events"`)
+	}
+	if err := w.eventually(ready); err != nil {
+		return err
+	}
+	return w.slack.SendTo("http://" + address.FindStringSubmatch(w.process.logged())[1] + "/slack")
 }
 
 // halt ends heddle in the way a supervisor does.

@@ -36,8 +36,13 @@ func (c *Config) secrets(getenv func(string) string) secrets {
 		return value
 	}
 	s.slackBot = read("slack.bot_token", c.Slack.BotTokenEnv, c.Slack.BotTokenFile, &s.noToken)
-	s.slackApp = read("slack.app_token", c.Slack.AppTokenEnv, c.Slack.AppTokenFile, &s.noToken)
-	s.slackSigning, _ = secret(c.Slack.SigningSecretEnv, c.Slack.SigningSecretFile, getenv) // needed by no mode of this release
+	if k := c.Slack; k.Mode == "http" { // what the mode does not need is masked all the same
+		s.slackSigning = read("slack.signing_secret", k.SigningSecretEnv, k.SigningSecretFile, &s.noToken)
+		s.slackApp, _ = secret(k.AppTokenEnv, k.AppTokenFile, getenv)
+	} else {
+		s.slackApp = read("slack.app_token", k.AppTokenEnv, k.AppTokenFile, &s.noToken)
+		s.slackSigning, _ = secret(k.SigningSecretEnv, k.SigningSecretFile, getenv)
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Models)) {
 		m := c.Models[name]
 		s.models[name] = read(keyName("models", name, "api_key"), m.APIKeyEnv, m.APIKeyFile, &s.noKey)
@@ -115,7 +120,9 @@ How to get the two Slack tokens:
   3. "Basic Information", "App-Level Tokens", generate one with the scope connections:write. It
      begins with xapp- and is the app token.
   4. Set both in the environment of heddle and start it again:
-       export SLACK_BOT_TOKEN=xoxb-... SLACK_APP_TOKEN=xapp-...`
+       export SLACK_BOT_TOKEN=xoxb-... SLACK_APP_TOKEN=xapp-...
+Of mode "http" only: instead of the app token, "Basic Information", "App Credentials" has the Signing
+Secret, for SLACK_SIGNING_SECRET.`
 
 const howToModel = `
 How to get a model:

@@ -59,6 +59,18 @@ func TestSecretsNameWhatIsMissing(t *testing.T) {
 	require.NoError(t, s.complete())
 	require.ElementsMatch(t, []string{"value of KEY", "value of SLACK_BOT_TOKEN", "value of SLACK_APP_TOKEN", "value of SLACK_SIGNING_SECRET"}, s.values())
 
+	c.Slack.Mode = "http"
+	require.NoError(t, c.secrets(func(name string) string {
+		if name == "SLACK_APP_TOKEN" {
+			return ""
+		}
+		return "x"
+	}).complete(), "over HTTP the app token is not needed")
+	err = c.secrets(func(string) string { return "" }).complete()
+	require.ErrorContains(t, err, "slack.signing_secret: the environment variable SLACK_SIGNING_SECRET is not set")
+	require.NotContains(t, err.Error(), "slack.app_token")
+	c.Slack.Mode = "socket"
+
 	s = c.secrets(func(name string) string {
 		if name == "KEY" {
 			return ""

@@ -61,12 +61,7 @@ func (p program) serve(ctx context.Context, cfg *Config, s secrets, r *redact.Re
 	}
 	defer func() { err = errors.Join(err, bounded(closeTime, "closing the log", st.Close)) }()
 	sv := service{cfg, s, r, log, st, registry}
-	network, err := slack.New(slack.Config{
-		BotToken: s.slackBot,
-		AppToken: s.slackApp,
-		APIURL:   cfg.Slack.APIURL,
-		Logger:   log,
-	})
+	network, err := sv.slack()
 	if err != nil {
 		return err
 	}
@@ -78,17 +73,13 @@ func (p program) serve(ctx context.Context, cfg *Config, s secrets, r *redact.Re
 	if err != nil {
 		return err
 	}
-	admin, err := listen(cfg.Store.Path)
+	doors, err := cfg.open()
 	if err != nil {
 		return err
 	}
-	health, err := listenHTTP(cfg.HTTP.Addr)
-	if err != nil {
-		return errors.Join(err, admin.Close())
-	}
 
 	debug.FreeOSMemory() // what only the start needed: some 2 of 20 MiB
-	log.Info("serving", "version", version(), "store", cfg.Store.Path, "health", addr(health))
+	log.Info("serving", "version", version(), "store", cfg.Store.Path, "health", addr(doors.health))
 	g := newGroup(ctx, log)
 	// The bot outlives the agent: what people say while running tools end is kept for the next start.
 	shown, hide := context.WithCancel(context.WithoutCancel(ctx))
@@ -98,25 +89,25 @@ func (p program) serve(ctx context.Context, cfg *Config, s secrets, r *redact.Re
 		return a.Run(g.ctx)
 	})
 	g.Go(func() error { return bot.Run(shown) })
-	g.serve(admin, desk{st, r})
-	if health != nil {
-		g.serve(health, healthHandler(st, network.Health))
+	g.serve(doors.admin, desk{st, r})
+	if doors.health != nil {
+		g.serve(doors.health, healthHandler(st, network.Health))
+	}
+	if doors.events != nil {
+		log.Info("listening for slack", "addr", doors.events.Addr())
+		g.serve(doors.events, network.Handler())
 	}
 	err = g.wait()
 	log.Info("stopped", "err", err)
 	return err
 }
 
-// listenHTTP opens the port of the health checks, unless addr is "".
+// listenHTTP opens a port, unless addr is "".
 func listenHTTP(addr string) (net.Listener, error) {
 	if addr == "" {
 		return nil, nil
 	}
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return nil, fmt.Errorf("http.addr: %w", err)
-	}
-	return l, nil
+	return net.Listen("tcp", addr)
 }
 
 // addr is where l listens, for the logs.
@@ -125,6 +116,38 @@ func addr(l net.Listener) string {
 		return "off"
 	}
 	return l.Addr().String()
+}
+
+// The doors are where requests come in.
+type doors struct {
+	admin  net.Listener
+	health net.Listener // nil if it is switched off
+	events net.Listener // of Slack; nil if it does not send any over HTTP
+}
+
+// open listens at all of them.
+func (c *Config) open() (d doors, err error) {
+	defer func() {
+		if err != nil {
+			for _, l := range []net.Listener{d.admin, d.health} {
+				if l != nil {
+					_ = l.Close()
+				}
+			}
+		}
+	}()
+	if d.admin, err = listen(c.Store.Path); err != nil {
+		return d, err
+	}
+	if d.health, err = listenHTTP(c.HTTP.Addr); err != nil {
+		return d, fmt.Errorf("http.addr: %w", err)
+	}
+	if c.Slack.Mode == "http" {
+		if d.events, err = listenHTTP(c.Slack.EventsAddr); err != nil {
+			return d, fmt.Errorf("slack.events_addr: %w", err)
+		}
+	}
+	return d, nil
 }
 
 // openStore opens the log, or makes it with its directory.
@@ -165,6 +188,15 @@ func (sv service) agent(p bots.Platform) (*agent.Agent, error) {
 		Logger:    sv.log,
 		Sources:   bots.Sources(p),
 	})
+}
+
+// slack is the network: Socket Mode, or HTTP if there is a signing secret.
+func (sv service) slack() (*slack.Slack, error) {
+	c := slack.Config{BotToken: sv.secrets.slackBot, AppToken: sv.secrets.slackApp, APIURL: sv.cfg.Slack.APIURL, Logger: sv.log}
+	if sv.cfg.Slack.Mode == "http" {
+		c.SigningSecret = sv.secrets.slackSigning
+	}
+	return slack.New(c)
 }
 
 func (sv service) bot(p bots.Platform, a *agent.Agent) (*bots.Bot, error) {
