@@ -33,7 +33,7 @@ func TestFidelity(t *testing.T) {
 			defer people.Close()
 			cmd := exec.CommandContext(t.Context(), node, "--test", "--test-reporter=spec", "--test-timeout=60000", name)
 			cmd.Env = append(os.Environ(), "SLACK_URL="+w.URL, "PEOPLE_URL="+people.URL,
-				"BOT_TOKEN="+slacktest.BotToken, "APP_TOKEN="+slacktest.AppToken)
+				"BOT_TOKEN="+slacktest.BotToken, "APP_TOKEN="+slacktest.AppToken, "SIGNING_SECRET="+slacktest.SigningSecret)
 			out, err := cmd.CombinedOutput()
 			t.Logf("%s", out)
 			require.NoError(t, err)

@@ -13,6 +13,7 @@ export const people = new Proxy({}, {
 export const slackApiUrl = process.env.SLACK_URL;
 export const token = process.env.BOT_TOKEN;
 export const appToken = process.env.APP_TOKEN;
+export const signingSecret = process.env.SIGNING_SECRET;
 
 // until returns what f returns as soon as it is something. It fails after a long while.
 export async function until(f) {

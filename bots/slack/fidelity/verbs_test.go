@@ -47,6 +47,7 @@ func verbs(w *slacktest.Workspace) map[string]verb {
 		"view":      func(a []string) (any, error) { return view(w.View(a[0])) },
 		"stats":     func([]string) (any, error) { return w.Socket.Stats(), nil },
 
+		"sendTo": func(a []string) (any, error) { return nil, w.SendTo(a[0]) },
 		"fail": func(a []string) (any, error) {
 			status, err := strconv.Atoi(a[1])
 			w.API.Fail(a[0], slacktest.Fault{Status: status, RetryAfter: a[2]})
