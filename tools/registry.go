@@ -51,12 +51,14 @@ func (t *Tool) whole() (*jsonschema.Schema, error) {
 	switch {
 	case !names.MatchString(t.Name):
 		return nil, fmt.Errorf("the name must match %s", names)
-	case t.Effect < Query || t.Effect > Action:
-		return nil, errors.New("it has no Effect: say Query, Compute or Action")
+	case t.Effect < Query || t.Effect > Inquiry:
+		return nil, errors.New("it has no Effect: say Query, Compute, Action or Inquiry")
 	case strings.TrimSpace(t.Description) == "":
 		return nil, errors.New("it has no Description")
-	case t.Title == nil || t.Run == nil:
-		return nil, errors.New("it needs both Title and Run")
+	case t.Effect == Inquiry && (t.Title == nil || t.Question == nil || t.Run != nil):
+		return nil, errors.New("it asks, so it needs Title and Question, and no Run")
+	case t.Effect != Inquiry && (t.Title == nil || t.Run == nil || t.Question != nil):
+		return nil, errors.New("it needs both Title and Run, and no Question")
 	case t.Effect == Action && t.Preview == nil:
 		return nil, errors.New("it acts, so it needs a Preview")
 	case t.Timeout < 0:

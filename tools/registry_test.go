@@ -46,6 +46,8 @@ func tool(t testing.TB, name string) Tool {
 	}
 }
 
+func question(json.RawMessage) (Question, error) { return Question{Text: "Why?", Free: true}, nil }
+
 func registry(t testing.TB, names ...string) *Registry {
 	t.Helper()
 	var all []Tool
@@ -72,6 +74,10 @@ func TestNewRegistryRefusesWhatIsNotWhole(t *testing.T) {
 		{"description", func(t *Tool) { t.Description = " " }, "no Description"},
 		{"title", func(t *Tool) { t.Title = nil }, "Title and Run"},
 		{"run", func(t *Tool) { t.Run = nil }, "Title and Run"},
+		{"a question of a query", func(t *Tool) { t.Question = question }, "no Question"},
+		{"inquiry", func(t *Tool) { t.Effect, t.Run, t.Question = Inquiry, nil, question }, ""},
+		{"an inquiry that asks nothing", func(t *Tool) { t.Effect, t.Run = Inquiry, nil }, "needs Title and Question"},
+		{"an inquiry that runs", func(t *Tool) { t.Effect, t.Question = Inquiry, question }, "no Run"},
 		{"preview", func(t *Tool) { t.Effect = Action }, "needs a Preview"},
 		{"timeout", func(t *Tool) { t.Timeout = -1 }, "negative"},
 		{"empty name", func(t *Tool) { t.Name = "" }, "must match"},

@@ -22,6 +22,7 @@ const (
 	Query   Effect = iota + 1 // reads the world; runs beside other reads, without asking
 	Compute                   // looks at nothing but its arguments; likewise
 	Action                    // changes something: a person is asked, it runs alone, and never twice by itself
+	Inquiry                   // asks the people in the thread and waits for one of them to answer: nothing runs
 )
 
 func (e Effect) String() string {
@@ -32,6 +33,8 @@ func (e Effect) String() string {
 		return "compute"
 	case Action:
 		return "action"
+	case Inquiry:
+		return "inquiry"
 	}
 	return "unset"
 }
@@ -53,7 +56,11 @@ type Tool struct {
 	// told to the model as the call's failure: nobody is asked about a call that cannot work.
 	Preview func(ctx context.Context, c Call) (Preview, error)
 
-	// Run does it. An error is told to the model as the call's failure; the text beside it, in
+	// Question returns what an Inquiry asks; nothing else has one. An error is told to the model as
+	// the call's failure: nobody is asked.
+	Question func(args json.RawMessage) (Question, error)
+
+	// Run does it. An Inquiry has none: the answer of a person is its result. An error is told to the model as the call's failure; the text beside it, in
 	// Result, is kept too. It stops soon after ctx ends.
 	Run func(ctx context.Context, c Call) (Result, error)
 }
@@ -109,6 +116,19 @@ const (
 	Command PreviewKind = "command"
 	Text    PreviewKind = "text"
 )
+
+// A Question is what an Inquiry asks the people.
+type Question struct {
+	Text    string // Markdown
+	Options []Option
+	Free    bool // an answer in a person's own words is welcome
+}
+
+// An Option is an answer that can be chosen.
+type Option struct {
+	Label       string // one line
+	Description string // one line; may be empty
+}
 
 // A Result is what a call brought back.
 type Result struct {

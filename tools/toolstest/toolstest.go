@@ -50,6 +50,10 @@ func Run(t *testing.T, tool tools.Tool, cases ...Case) {
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Run("arguments", func(t *testing.T) { s.arguments(t, c) })
+			if tool.Question != nil {
+				t.Run("question", func(t *testing.T) { s.question(t, c) })
+				return
+			}
 			if tool.Preview != nil {
 				t.Run("preview", func(t *testing.T) { s.preview(t, c) })
 				t.Run("changed", func(t *testing.T) { s.changed(t, c) })
@@ -154,6 +158,22 @@ func (s *suite) arguments(t *testing.T, c Case) {
 		less := maps.Clone(given)
 		delete(less, name.(string))
 		refused(less, name.(string))
+	}
+}
+
+// question checks that there is something to ask, and a way to answer it.
+func (s *suite) question(t *testing.T, c Case) {
+	args := s.check(t, c.Args)
+	first, err := s.tool.Question(args)
+	require.NoError(t, err)
+	second, err := s.tool.Question(args)
+	require.NoError(t, err)
+	require.Equal(t, first, second, "a call always asks the same")
+	require.NotEmpty(t, strings.TrimSpace(first.Text))
+	require.True(t, first.Free || len(first.Options) > 0, "nobody can answer it")
+	for _, o := range first.Options {
+		require.NotEmpty(t, strings.TrimSpace(o.Label))
+		require.NotContains(t, o.Label+o.Description, "\n")
 	}
 }
 
