@@ -89,10 +89,11 @@ func (s Settings) with(model string) (Settings, error) {
 	return s, nil
 }
 
-// The refusals of what people do. A *DecidedError is another.
+// The refusals of what people do. A *DecidedError and an *AnsweredError are others.
 var (
 	ErrOver       = errors.New("this is not waiting for an answer any more")
 	ErrNotAllowed = errors.New("you may not decide this")
+	ErrNoOption   = errors.New("this is none of the answers that can be given")
 	ErrUnknown    = errors.New("there is no such message of this person here")
 	ErrRuns       = errors.New("something runs here, or is about to")
 )
@@ -201,12 +202,20 @@ func (a *Agent) tend(ctx context.Context) error {
 			if err != nil {
 				continue
 			}
-			a.wake(id, all)
+			switch l, release, err := a.get(a.soft, id); {
+			case err == nil:
+				l.wake(all)
+				release()
+			case all: // told once
+				a.cfg.Logger.Error("session cannot be read", "session", id, "err", err)
+			}
 			if all {
 				a.watchers.tell(id)
 			}
 		}
-		a.forget(time.Now().Add(-linger))
+		a.mu.Lock()
+		forget(a.sessions, time.Now().Add(-linger))
+		a.mu.Unlock()
 		select {
 		case <-ctx.Done():
 			return nil

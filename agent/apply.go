@@ -105,8 +105,10 @@ func (s *Session) event(pos store.Pos, f store.Frame, v any) error {
 	case *Attached:
 		s.attach(e)
 		s.files.attach(e)
+	case *Answered:
+		s.files.answer(s.turn.call(e.Call), e)
 	default:
-		err = s.progress(v)
+		err = s.progress(f, v)
 	}
 	if err != nil {
 		return fmt.Errorf("%T: %w", v, err)
@@ -207,12 +209,16 @@ func (s *Session) decide(e *Decided) {
 }
 
 // progress folds what happens to one call.
-func (s *Session) progress(v any) error {
+func (s *Session) progress(f store.Frame, v any) error {
 	var id string
 	switch e := v.(type) {
 	case *ApprovalAsked:
 		id = e.Call
 	case *ApprovalExpired:
+		id = e.Call
+	case *QuestionAsked:
+		id = e.Call
+	case *QuestionExpired:
 		id = e.Call
 	case *ToolStarted:
 		id = e.Call
@@ -226,8 +232,10 @@ func (s *Session) progress(v any) error {
 	switch e := v.(type) {
 	case *ApprovalAsked:
 		c.asked, c.decided, c.expired = e, nil, false
-	case *ApprovalExpired:
+	case *ApprovalExpired, *QuestionExpired:
 		c.expired = true
+	case *QuestionAsked:
+		c.question, c.answered, c.expired = &Question{*e, f.Time}, nil, false
 	case *ToolStarted:
 		c.started = e
 	case *ToolFinished:

@@ -44,7 +44,7 @@ func (w *world) append(events ...any) {
 
 // people does something that people, or other packages, may do at any moment.
 func (w *world) people() {
-	switch rapid.IntRange(0, 7).Draw(w.t, "people") {
+	switch rapid.IntRange(0, 8).Draw(w.t, "people") {
 	case 0, 1:
 		text := fmt.Sprintf("word %d.", len(w.said)+1)
 		w.said = append(w.said, text)
@@ -67,6 +67,12 @@ func (w *world) people() {
 		w.append(CompactAsked{By: bob})
 	case 6, 7:
 		w.revise()
+	case 8:
+		a := Answered{Call: "1.1.1", By: bob, Text: "so"}
+		if c := w.s.turn.asking(); c != nil {
+			a.Call = c.ID
+		}
+		w.append(a)
 	}
 }
 
@@ -111,8 +117,12 @@ func (w *world) worker() bool {
 		w.compact(do)
 	case AskPerson:
 		w.append(ApprovalAsked{Call: do.Call.ID, Digest: "d1", Expires: w.now.Add(time.Hour)})
+	case PutQuestion:
+		w.append(QuestionAsked{Call: do.Call.ID, Free: true, Expires: w.now.Add(time.Hour)})
 	case Expire:
-		w.append(ApprovalExpired{do.Call.ID})
+		w.append(w.s.turn.call(do.Call.ID).expiry())
+	case Conclude:
+		w.append(ToolFinished{Call: do.Call.ID, Status: OK, Text: "result " + do.Call.ID})
 	case RunTools:
 		var started, finished []any
 		for _, c := range do.Calls {
@@ -162,7 +172,7 @@ func (w *world) model() {
 	w.maybe()
 	m := ModelSaid{Turn: turn, Step: step, Saw: saw, Stop: llm.EndTurn, Text: rapid.SampledFrom([]string{"", "answer"}).Draw(w.t, "text")}
 	m.Partial = rapid.IntRange(0, 9).Draw(w.t, "partial") == 0
-	tools := rapid.SliceOfN(rapid.SampledFrom([]string{"read", "alone", "edit", "evil", "nope"}), 0, 3).Draw(w.t, "tools")
+	tools := rapid.SliceOfN(rapid.SampledFrom([]string{"read", "alone", "edit", "ask", "evil", "nope"}), 0, 3).Draw(w.t, "tools")
 	for i, tool := range tools {
 		path := rapid.IntRange(0, 2).Draw(w.t, "path")
 		id := fmt.Sprintf("%d.%d.%d", turn, step, i+1)

@@ -150,10 +150,41 @@ type Decided struct {
 	Yes    bool   `json:"yes"`
 	By     User   `json:"by"`
 	Reason string `json:"reason,omitempty"`
+
+	Message string `json:"message,omitempty"` // the network's id of the message that says so; empty: a button
 }
 
 // ApprovalExpired says that nobody answered in time.
 type ApprovalExpired struct {
+	Call string `json:"call"`
+}
+
+// QuestionAsked says that a call waits for a person's answer: it asks, and nothing else runs.
+type QuestionAsked struct {
+	Call     string    `json:"call"`     // Call.ID
+	Question string    `json:"question"` // Markdown
+	Options  []Option  `json:"options,omitempty"`
+	Free     bool      `json:"free,omitempty"` // an answer in a person's own words is welcome
+	Expires  time.Time `json:"expires"`
+}
+
+// An Option is an answer that can be chosen.
+type Option struct {
+	Label       string `json:"label"`
+	Description string `json:"description,omitempty"`
+}
+
+// Answered is a person's answer to a question.
+type Answered struct {
+	Call    string `json:"call"`
+	By      User   `json:"by"`
+	Option  int    `json:"option,omitempty"`  // that was chosen, 1 is the first; 0: Text is in the person's own words
+	Text    string `json:"text"`              // the answer; of an option its label
+	Message string `json:"message,omitempty"` // the network's id of the message that says so; empty: a button
+}
+
+// QuestionExpired says that nobody answered in time.
+type QuestionExpired struct {
 	Call string `json:"call"`
 }
 
@@ -326,6 +357,12 @@ func newEvent(name string) any {
 		return new(Decided)
 	case "ApprovalExpired":
 		return new(ApprovalExpired)
+	case "QuestionAsked":
+		return new(QuestionAsked)
+	case "Answered":
+		return new(Answered)
+	case "QuestionExpired":
+		return new(QuestionExpired)
 	case "ToolStarted":
 		return new(ToolStarted)
 	case "ToolFinished":

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -138,14 +139,8 @@ func (l *live) put() {
 }
 
 // forget drops from memory the sessions that nobody has used since the given time.
-func (a *Agent) forget(before time.Time) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for id, l := range a.sessions {
-		if l.refs == 0 && l.used.Before(before) {
-			delete(a.sessions, id)
-		}
-	}
+func forget(sessions map[string]*live, before time.Time) {
+	maps.DeleteFunc(sessions, func(_ string, l *live) bool { return l.refs == 0 && l.used.Before(before) })
 }
 
 // catchUp folds what the log has beyond the session's position.
@@ -288,9 +283,9 @@ func (l *live) policy() (Policy, Settings, error) {
 
 // dueAfter returns what s.Due will be when the events are folded.
 func dueAfter(s *Session, events []any) time.Time {
-	due, call := s.Due(), ""
+	due, call, question := s.Due(), "", false
 	if c := s.turn.asking(); c != nil {
-		call = c.ID
+		call, question = c.ID, c.asks()
 	}
 	over := func(id string) {
 		if id == call {
@@ -300,8 +295,18 @@ func dueAfter(s *Session, events []any) time.Time {
 	for _, v := range events {
 		switch e := v.(type) {
 		case ApprovalAsked:
-			due, call = e.Expires, e.Call
+			due, call, question = e.Expires, e.Call, false
+		case QuestionAsked:
+			due, call, question = e.Expires, e.Call, true
 		case Decided:
+			if !question {
+				over(e.Call)
+			}
+		case Answered:
+			if question {
+				over(e.Call)
+			}
+		case QuestionExpired:
 			over(e.Call)
 		case ApprovalExpired:
 			over(e.Call)

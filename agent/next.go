@@ -9,7 +9,7 @@ import (
 )
 
 // An Action is the one thing to do next: Wait, Recall, Fetch, StartTurn, AskModel, Compact, AskPerson,
-// Expire, RunTools, Refuse, Nudge or EndTurn.
+// PutQuestion, Expire, Conclude, RunTools, Refuse, Nudge or EndTurn.
 type Action interface{ action() }
 
 // The actions.
@@ -29,9 +29,14 @@ type (
 		Left    time.Duration
 		Refused bool // the model did not take the last request: it was too large
 	}
-	AskPerson struct{ Call Call }
-	Expire    struct{ Call Call } // nobody answered
-	RunTools  struct {
+	AskPerson   struct{ Call Call } // may it run?
+	PutQuestion struct{ Call Call } // put what the call asks to the people
+	Expire      struct{ Call Call } // nobody answered
+	Conclude    struct {            // the call ends with a person's answer
+		Call   Call
+		Answer Answered
+	}
+	RunTools struct {
 		Calls []Call
 		Left  time.Duration
 		Asked *ApprovalAsked // that a person approved, or nil: then there is one call
@@ -49,18 +54,20 @@ type (
 	}
 )
 
-func (Wait) action()      {}
-func (Recall) action()    {}
-func (Fetch) action()     {}
-func (StartTurn) action() {}
-func (AskModel) action()  {}
-func (Compact) action()   {}
-func (AskPerson) action() {}
-func (Expire) action()    {}
-func (RunTools) action()  {}
-func (Refuse) action()    {}
-func (Nudge) action()     {}
-func (EndTurn) action()   {}
+func (Wait) action()        {}
+func (Recall) action()      {}
+func (Fetch) action()       {}
+func (StartTurn) action()   {}
+func (AskModel) action()    {}
+func (Compact) action()     {}
+func (AskPerson) action()   {}
+func (PutQuestion) action() {}
+func (Expire) action()      {}
+func (Conclude) action()    {}
+func (RunTools) action()    {}
+func (Refuse) action()      {}
+func (Nudge) action()       {}
+func (EndTurn) action()     {}
 
 // Next says what to do now. It is never called while a worker of this process does what an earlier
 // Next said, so a call that has started and has no result was cut off by a crash.
@@ -84,7 +91,7 @@ func (s *Session) Next(p Policy) Action {
 		return EndTurn{Reason: s.stop.reason}
 	}
 	if c := t.asking(); c != nil {
-		if p.Now.Before(c.asked.Expires) {
+		if p.Now.Before(c.expires()) {
 			return Wait{}
 		}
 		return Expire{c.Call}
@@ -135,6 +142,10 @@ func (t *turn) nextCall(open []*call, p Policy, left time.Duration) Action {
 		return Refuse{c.Call, Denied, c.decided.Reason}
 	case c.decided != nil:
 		return RunTools{[]Call{c.Call}, left, c.asked}
+	case c.answered != nil:
+		return Conclude{c.Call, *c.answered}
+	case v.Ruling == Inquire:
+		return PutQuestion{c.Call}
 	case v.Ruling == Ask:
 		return AskPerson{c.Call}
 	case v.Ruling == Invite:

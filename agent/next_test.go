@@ -48,8 +48,8 @@ func edit(id string) Call { return Call{id, "p" + id, "edit", args(`{"path":"a"}
 
 func done(id string, s Status) ToolFinished { return ToolFinished{Call: id, Status: s, Text: "x"} }
 
-// rules is a policy in which read runs, alone runs alone, edit is asked, evil is forbidden and all
-// else is unknown.
+// rules is a policy in which read runs, alone runs alone, edit is asked, ask asks, evil is forbidden
+// and all else is unknown.
 func rules(now time.Time) Policy {
 	return Policy{Now: now, Replica: "r1", Limits: Limits{}.WithDefaults(), Judge: func(c Call) Verdict {
 		switch c.Tool {
@@ -59,6 +59,8 @@ func rules(now time.Time) Policy {
 			return Verdict{Ruling: Invite}
 		case "edit":
 			return Verdict{Ruling: Ask}
+		case "ask":
+			return Verdict{Ruling: Inquire}
 		case "evil":
 			return Verdict{Forbid, "never"}
 		}
@@ -267,6 +269,8 @@ func TestApplyRefuses(t *testing.T) {
 		"a step out of order":      {opening, reply(2, 3, "")},
 		"a reply before a result":  {append(opening[:3:3], reply(1, 3, "", read("1.1.1"))), reply(2, 3, "")},
 		"a result of nothing":      {opening, done("1.1.1", OK)},
+		"a question of no call":    {opening, QuestionAsked{Call: "1.1.1"}},
+		"a question that is over":  {append(opening[:3:3], reply(1, 3, "", inquiry("1.1.1")), done("1.1.1", OK)), QuestionAsked{Call: "1.1.1"}},
 		"two results":              {append(opening[:3:3], reply(1, 3, "", read("1.1.1")), done("1.1.1", OK)), done("1.1.1", OK)},
 		"an end before the result": {append(opening[:3:3], reply(1, 3, "", read("1.1.1"))), TurnEnded{Turn: 1}},
 		"an end of another turn":   {opening, TurnEnded{Turn: 2}},

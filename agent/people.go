@@ -70,7 +70,8 @@ func (a *Agent) Compact(ctx context.Context, session, id string, by User) error 
 
 // Decide answers an approval. The first answer counts: Decide returns nil for it, and ErrOver,
 // ErrNotAllowed or a *DecidedError otherwise. If d.Digest is set and the approval has been asked
-// again since, with another preview, the answer is ErrOver.
+// again since, with another preview, the answer is ErrOver. With d.Message it is idempotent, and the
+// message is no UserSaid any more: Say takes it for a duplicate.
 func (a *Agent) Decide(ctx context.Context, session string, d Decided) error {
 	settings, err := a.cfg.Settings(session)
 	if err != nil {
@@ -87,7 +88,7 @@ func (a *Agent) Decide(ctx context.Context, session string, d Decided) error {
 	d.Reason = a.cfg.Redact(d.Reason)
 	open := func() error {
 		c := l.s.turn.asking()
-		if l.s.stop == nil && c != nil && c.ID == d.Call && (d.Digest == "" || d.Digest == c.asked.Digest) && time.Now().Before(c.asked.Expires) {
+		if l.s.stop == nil && c != nil && c.ID == d.Call && c.asked != nil && (d.Digest == "" || d.Digest == c.asked.Digest) && time.Now().Before(c.asked.Expires) {
 			d.Digest = c.asked.Digest
 			return nil
 		}
@@ -97,13 +98,19 @@ func (a *Agent) Decide(ctx context.Context, session string, d Decided) error {
 		return ErrOver
 	}
 	for {
-		if err := open(); err != nil {
+		err := open()
+		if before := (*DecidedError)(nil); errors.As(err, &before) && d.Message != "" && d.Message == before.Decided.Message {
+			return nil
+		}
+		if err != nil {
 			return err
 		}
-		err := l.append(ctx, store.Frame{}, unlessMoved, d)
+		err = l.append(ctx, store.Frame{Key: d.Message}, unlessMoved, d)
 		switch {
 		case errors.Is(err, errMoved):
 			continue // somebody else was first, or something else happened: look again
+		case errors.Is(err, store.ErrDuplicate):
+			return nil
 		case err != nil:
 			return err
 		}

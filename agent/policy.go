@@ -22,11 +22,12 @@ type Ruling int
 
 // The rulings. The zero Ruling is the safe one.
 const (
-	Ask    Ruling = iota // a person decides
-	Allow                // it may run beside other calls that only look
-	Invite               // it may run, alone
-	Forbid               // it does not run, whoever says yes
-	Reject               // it cannot run: no such tool, or arguments that do not fit
+	Ask     Ruling = iota // a person decides
+	Allow                 // it may run beside other calls that only look
+	Invite                // it may run, alone
+	Forbid                // it does not run, whoever says yes
+	Reject                // it cannot run: no such tool, or arguments that do not fit
+	Inquire               // it runs nothing: people are asked what it asks
 )
 
 // A Verdict is a Ruling on a call and its reason, for the model.
@@ -35,7 +36,8 @@ type Verdict struct {
 	Reason string
 }
 
-// judge returns the policy of the first form: what only looks or computes runs, what acts is asked.
+// judge returns the policy of the first form: what only looks or computes runs, what acts is asked,
+// and what asks is put to the people.
 // Roles, rules and quorums are a wrapper around this function.
 func judge(r *tools.Registry) func(Call) Verdict {
 	return func(c Call) Verdict {
@@ -45,6 +47,8 @@ func judge(r *tools.Registry) func(Call) Verdict {
 			return Verdict{Reject, err.Error()}
 		case tool.Effect == tools.Action:
 			return Verdict{Ruling: Ask}
+		case tool.Effect == tools.Inquiry:
+			return Verdict{Ruling: Inquire}
 		}
 		return Verdict{Ruling: Allow}
 	}
@@ -56,7 +60,7 @@ type Limits struct {
 	Time     time.Duration // that a turn is at work, not counting the wait for people; default 10 minutes
 	Tokens   int           // input and output of all requests of a turn; default 1,000,000
 	Output   int           // bytes of one tool output that the model is shown; default 10,000
-	Approval time.Duration // how long an approval waits for a person; default 7 days
+	Approval time.Duration // how long an approval or a question waits for a person; default 7 days
 }
 
 // Loop detection, from the requirements: identical requests in a row at which the

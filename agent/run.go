@@ -260,6 +260,10 @@ func (w *worker) refusal(do Refuse) ToolFinished {
 	switch {
 	case do.Status == Denied && do.Reason != "":
 		text = note("denied because") + " " + do.Reason
+	case do.Status == Expired && w.l.s.turn.call(do.Call.ID).asks():
+		text = note("unanswered")
+	case do.Status == NotStarted && w.l.s.turn.call(do.Call.ID).asks():
+		text = note("not answered")
 	case do.Status == Denied, do.Status == Expired, do.Status == Interrupted, do.Status == NotStarted:
 		text = note(string(do.Status))
 	}

@@ -59,6 +59,7 @@ type memory struct {
 	artefacts map[string]bool    // names of this session's
 	decided   map[string]Decided // by call
 	model     string             // that was chosen for the session; empty is the channel's
+	answered  map[string]Answered
 }
 
 // A turn is the running turn of a session.
@@ -79,12 +80,14 @@ type turn struct {
 // A call is one tool call and how far it has come.
 type call struct {
 	Call
-	secret  bool // was in the arguments
-	asked   *ApprovalAsked
-	decided *Decided
-	expired bool
-	started *ToolStarted
-	result  *ToolFinished
+	secret   bool // was in the arguments
+	asked    *ApprovalAsked
+	decided  *Decided
+	question *Question
+	answered *Answered
+	expired  bool // nobody answered, whichever it was
+	started  *ToolStarted
+	result   *ToolFinished
 }
 
 // brakes is what the detection of loops remembers of a turn.
@@ -126,7 +129,7 @@ func (s *Session) current() int {
 // Due returns when the session wants a look though nobody speaks, or the zero time.
 func (s *Session) Due() time.Time {
 	if c := s.turn.asking(); c != nil {
-		return c.asked.Expires
+		return c.expires()
 	}
 	return time.Time{}
 }
@@ -138,7 +141,7 @@ func (t *turn) asking() *call {
 	}
 	for _, c := range t.calls {
 		if c.result == nil {
-			if c.asked != nil && c.decided == nil && !c.expired {
+			if c.waits() {
 				return c
 			}
 			return nil // the calls after it have not been looked at

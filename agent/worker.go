@@ -19,16 +19,8 @@ var (
 )
 
 // wake sees that a session of Log.Open is worked on: when Run starts, later if it wants it because
-// something has come due, or because an earlier worker had to leave it when the log failed.
-func (a *Agent) wake(id string, starting bool) {
-	l, release, err := a.get(a.soft, id)
-	if err != nil {
-		if starting { // told once
-			a.cfg.Logger.Error("session cannot be read", "session", id, "err", err)
-		}
-		return
-	}
-	defer release()
+// something has come due, or because an earlier worker had to leave it when the log failed. l is locked.
+func (l *live) wake(starting bool) {
 	if starting || !l.running && !l.idle() && time.Now().After(l.retry) {
 		l.start()
 	}
@@ -176,8 +168,12 @@ func (w *worker) once() (more bool, err error) {
 		return true, runner{w, settings}.run(ctx, do)
 	case AskPerson:
 		return true, runner{w, settings}.approval(ctx, do.Call, false)
+	case PutQuestion:
+		return true, runner{w, settings}.question(do.Call)
 	case Expire:
-		return true, l.work(unlessMoved, ApprovalExpired{do.Call.ID})
+		return true, l.work(unlessMoved, l.s.turn.call(do.Call.ID).expiry())
+	case Conclude:
+		return true, l.work(unlessMoved, runner{w, settings}.conclusion(do))
 	case Refuse:
 		return true, l.work(unlessMoved, w.refusal(do))
 	case Nudge:
