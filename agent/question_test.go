@@ -260,3 +260,36 @@ func TestOneQuestionAtATime(t *testing.T) {
 		require.Equal(t, []agent.Reason{agent.Completed}, s.ended())
 	})
 }
+
+// TestCrashAroundQuestion cuts the log after each frame of a story, as kill -9 would, and starts again:
+// the question is asked once, the answer counts once, and the turn comes to its end.
+func TestCrashAroundQuestion(t *testing.T) {
+	for cut := 1; cut <= 8; cut++ {
+		play(t, func(s *stage) {
+			s.asking()
+			script := func() {
+				s.model = model{}
+				s.model.calls("ask which")
+				s.model.says("blue it is", 0)
+			}
+			script()
+			s.start()
+			s.say("m1", "paint it")
+			require.NoError(t, s.answer(words("blue", "m2", alice)))
+			s.halt()
+			require.Equal(t, []agent.Reason{agent.Completed}, s.ended())
+
+			s.log = cutOff(t, s.log, cut)
+			script()
+			s.model.replies = s.model.replies[len(events[agent.ModelSaid](s)):]
+			s.start()
+			s.say("m1", "paint it") // the network sends again what was not acknowledged
+			require.NoError(t, s.answer(words("blue", "m2", alice)))
+			require.True(t, s.say("m2", "blue").Duplicate)
+			require.Equal(t, []agent.Reason{agent.Completed}, s.ended(), "cut after frame %d", cut)
+			require.Len(t, events[agent.QuestionAsked](s), 1)
+			require.Len(t, events[agent.Answered](s), 1)
+			require.Equal(t, []string{"1.1.1 ok"}, s.statuses())
+		})
+	}
+}

@@ -2,7 +2,6 @@ package bots
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -37,9 +36,14 @@ func (b *Bot) said(ctx context.Context, m Said) error {
 		return nil
 	}
 	c := b.cfg.Channel(m.Thread)
-	session := m.Thread.String()
 	stop := !m.Mention && isStop(m.Text)
-	ours, err := b.ours(ctx, m, c, stop)
+	r, isResponse := parseResponse(m.Text)
+	isResponse = isResponse && len(m.Files) == 0 // else the files would be lost
+	words, err := b.ours(ctx, m, c, stop)        // it is for us whatever it says
+	ours := words
+	if err == nil && !ours && isResponse {
+		ours, err = b.ours(ctx, m, c, true)
+	}
 	if err != nil {
 		return err
 	}
@@ -55,19 +59,32 @@ func (b *Bot) said(ctx context.Context, m Said) error {
 	case (m.Mention || stop) && isCommand(text) && len(m.Files) == 0:
 		c, _ := parseCommand(text)
 		return b.obey(ctx, order{command: c, id: m.ID, at: m.Thread, by: m.By, quiet: !m.Mention})
+	case isResponse:
+		if done, err := b.respond(ctx, m, r); done || err != nil || !words {
+			return err
+		}
 	case text == "" && len(m.Files) == 0:
 		if m.Mention {
 			b.teller.say(m.Thread, Message{Key: "help/" + m.ID, Class: Notice, Text: help})
 		}
 		return nil
 	}
-	_, err = b.cfg.Agent.Say(ctx, session, m.ID, agent.UserSaid{
-		By:    user(m.By),
-		Text:  m.Text,
-		Busy:  c.Busy,
-		Reply: m.Reply,
-		Files: attached(m.Files),
-	})
+	return b.hear(ctx, m, c.Busy)
+}
+
+// hear takes a message in: as the answer to the question that waits, or as words to the model. It is
+// never both, since either is kept under its id.
+func (b *Bot) hear(ctx context.Context, m Said, busy agent.Busy) error {
+	done, err := answered(ctx, b.cfg.Agent, m)
+	if err == nil && !done {
+		_, err = b.cfg.Agent.Say(ctx, m.Thread.String(), m.ID, agent.UserSaid{
+			By:    user(m.By),
+			Text:  m.Text,
+			Busy:  busy,
+			Reply: m.Reply,
+			Files: attached(m.Files),
+		})
+	}
 	if err != nil {
 		b.teller.tell(m.Thread, m.By, m.ID, notTaken)
 		return fmt.Errorf("taking in message %s: %w", m.ID, err)
@@ -121,6 +138,7 @@ func (b *Bot) clicked(ctx context.Context, c Clicked) error {
 		return nil
 	}
 	var err error
+	over := isOver
 	switch c.Action {
 	case Approve, Deny:
 		call, digest, _ := strings.Cut(c.Value, " ")
@@ -131,25 +149,15 @@ func (b *Bot) clicked(ctx context.Context, c Clicked) error {
 			By:     user(c.By),
 			Reason: c.Reason,
 		})
+	case Choose:
+		err = choose(ctx, b.cfg.Agent, c)
 	case Stop:
-		err = b.stopTurn(ctx, c)
+		err, over = b.stopTurn(ctx, c), turnIsOver
 	default:
 		b.cfg.Logger.Warn("unknown button", "session", c.Thread.String(), "action", c.Action)
 		err = agent.ErrOver
 	}
-	var decided *agent.DecidedError
-	switch {
-	case err == nil:
-	case errors.As(err, &decided):
-		b.teller.tell(c.Thread, c.By, c.ID, decidedBefore(b.cfg.look(), decided.Decided, c.By))
-	case errors.Is(err, agent.ErrNotAllowed):
-		b.teller.tell(c.Thread, c.By, c.ID, mayNotDecide)
-	case errors.Is(err, agent.ErrOver) && c.Action == Stop:
-		b.teller.tell(c.Thread, c.By, c.ID, turnIsOver)
-	case errors.Is(err, agent.ErrOver):
-		b.teller.tell(c.Thread, c.By, c.ID, isOver)
-	default:
-		b.teller.tell(c.Thread, c.By, c.ID, notDone)
+	if err := b.teller.refuse(c.Thread, c.By, c.ID, over, err); err != nil {
 		return fmt.Errorf("button %s: %w", c.Action, err)
 	}
 	return nil

@@ -62,6 +62,7 @@ type Agent interface {
 type Hearer interface {
 	Say(ctx context.Context, session, id string, said agent.UserSaid) (agent.Said, error)
 	Decide(ctx context.Context, session string, d agent.Decided) error
+	Answer(ctx context.Context, session string, a agent.Answered) error
 	Stop(ctx context.Context, session, id string, s agent.StopAsked) error
 }
 
@@ -82,6 +83,7 @@ type Chooser interface {
 type Sessions interface {
 	Watch(f func(session string)) (stop func())
 	Live(session string) agent.Live
+	Question(ctx context.Context, session string) (*agent.Question, error)
 	Record(ctx context.Context, session, key string, shown store.Pos, events ...store.Event) error
 }
 

@@ -7,10 +7,10 @@
 // is a pure function (view); what has been posted is known from receipts in the same log; the
 // difference between the two is the outbox.
 //
-// What people are told is in words.go, how a thread looks in view.go, card.go and summary.go; the
-// goldens in testdata/view show the result. Who and what is let in is accept.go, what is a command
-// command.go. The JSON of the receipts and the keys in receipt.go and the strings of Action
-// are for ever.
+// What people are told is in words.go, how a thread looks in view.go, card.go, question.go and
+// summary.go; the goldens in testdata/view show the result. Who and what is let in is accept.go, what
+// is a command command.go, and what people write instead of pressing a button respond.go. The JSON of
+// the receipts and the keys in receipt.go and the strings of Action are for ever.
 package bots
 
 import (
@@ -48,6 +48,7 @@ type Info struct {
 	MaxText   int                            // bytes of one message's Text, after rendering
 	MaxCode   int                            // bytes of one message's Code that is shown whole, as CodeSize counts them; 0 is no limit
 	CodeSize  func(code string) int          // bytes of code in the network's own form, escaped; nil is len. See Cut
+	MaxLabel  int                            // characters of a button's Label; 0 is no limit
 	Mention   func(id string) string         // how the network writes a person's name in a message, by id, without calling them
 
 	// Working shows in the thread that the bot is at work, which the network takes back after
@@ -149,6 +150,7 @@ const (
 	Approve Action = "approve"
 	Deny    Action = "deny"
 	Stop    Action = "stop"
+	Choose  Action = "choose" // an answer to a question
 )
 
 // A Style is a button's look.

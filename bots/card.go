@@ -3,6 +3,7 @@ package bots
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/heddle-bot/heddle/agent"
 )
@@ -11,7 +12,7 @@ import (
 // parts as it takes, and with the last of them the card, which has the buttons. The card is posted
 // after its parts. If the network refuses one of them for good, nobody can approve.
 func (l look) approval(s *state, t *turn, k *card, add func(string, wanted)) {
-	name := fmt.Sprintf("card/%s/%d", k.call.ID, k.nth)
+	name := k.name()
 	parts := l.info.Cut(l.mask(k.asked.Preview))
 	whole := true
 	for i := range len(parts) - 1 {
@@ -24,7 +25,16 @@ func (l look) approval(s *state, t *turn, k *card, add func(string, wanted)) {
 			break
 		}
 	}
-	m := l.card(k, parts)
+	var state []string
+	switch {
+	case k.closed:
+		state = []string{l.outcome(k)}
+	case t.stopping != 0:
+		state = []string{l.md(beingStopped)}
+	default:
+		state = []string{l.until(k.asked.Approvers, k.asked.Expires), l.md(inWords(k.number, whole))}
+	}
+	m := l.card(k, parts, state)
 	if !k.closed && t.stopping == 0 {
 		m.Buttons = answers(k, whole)
 	}
@@ -46,7 +56,8 @@ func within(parts []string, i int) string {
 }
 
 // card returns an approval card as it should look now, but for its buttons, with the last of the parts.
-func (l look) card(k *card, parts []string) Message {
+// The lines of state say who may answer, or what became of it.
+func (l look) card(k *card, parts, state []string) Message {
 	a, last := k.asked, len(parts)-1
 	lines := []string{l.md("**May I do this?** " + l.code(a.Title))}
 	if k.closed {
@@ -61,11 +72,7 @@ func (l look) card(k *card, parts []string) Message {
 	if last > 0 {
 		lines = append(lines, l.md(fmt.Sprintf("This is the last of %d parts of what I would do.", len(parts))+within(parts, last)))
 	}
-	if k.closed {
-		lines = append(lines, l.outcome(k))
-	} else {
-		lines = append(lines, l.question(a))
-	}
+	lines = append(lines, state...)
 	return Message{Class: Approval, Text: strings.Join(lines, "\n"), Code: parts[last], Lang: lang(a)}
 }
 
@@ -93,19 +100,28 @@ func answers(k *card, whole bool) []Button {
 	return append([]Button{{Label: "Approve", Action: Approve, Value: value, Style: Primary}}, deny...)
 }
 
-// question says who may answer, and until when.
-func (l look) question(a *agent.ApprovalAsked) string {
+// inWords says what can be written instead of pressing a button, as Markdown.
+func inWords(n int, whole bool) string {
+	s := fmt.Sprintf("Or write `deny %d` or `deny %d because …`.", n, n)
+	if whole {
+		s = fmt.Sprintf("Or write `approve %d`, `deny %d` or `deny %d because …`.", n, n, n)
+	}
+	return s
+}
+
+// until says who may answer, and until when.
+func (l look) until(approvers []string, expires time.Time) string {
 	who := "Whoever may talk to me here"
-	if len(a.Approvers) > 0 {
-		names := make([]string, len(a.Approvers))
-		for i, id := range a.Approvers {
+	if len(approvers) > 0 {
+		names := make([]string, len(approvers))
+		for i, id := range approvers {
 			names[i] = l.who(agent.User{ID: id})
 		}
 		who = strings.Join(names, ", ")
 	}
 	s := who + " may answer"
-	if !a.Expires.IsZero() {
-		s += a.Expires.UTC().Format(" until 2 January 15:04 UTC")
+	if !expires.IsZero() {
+		s += expires.UTC().Format(" until 2 January 15:04 UTC")
 	}
 	return s + "."
 }

@@ -88,9 +88,22 @@ func (o *office) restart(d time.Duration) {
 	o.start()
 }
 
+// inquiry is a tool that asks the people what its arguments say.
+func inquiry() tools.Tool {
+	return tools.Tool{
+		Name: "ask", Description: "Asks the people in this test.", Effect: tools.Inquiry,
+		Input: json.RawMessage(`{"type":"object","additionalProperties":false,"properties":{"strict":{"type":"boolean","description":"how"}}}`),
+		Title: func(json.RawMessage) string { return "ask which" },
+		Question: func(args json.RawMessage) (tools.Question, error) {
+			options := []tools.Option{{Label: "main", Description: "released on Friday"}, {Label: "v2"}}
+			return tools.Question{Text: "Which branch?", Options: options, Free: !strings.Contains(string(args), "true")}, nil
+		},
+	}
+}
+
 func (o *office) tools() []tools.Tool {
 	input := json.RawMessage(`{"type":"object","additionalProperties":false,"properties":{}}`)
-	return []tools.Tool{{
+	return []tools.Tool{inquiry(), {
 		Name: "read", Description: "Reads a file of this test.", Effect: tools.Query, Input: input,
 		Title: func(json.RawMessage) string { return "read a.go" },
 		Run: func(context.Context, tools.Call) (tools.Result, error) {

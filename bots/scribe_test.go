@@ -27,6 +27,8 @@ type scribe struct {
 	stops    []string // sessions, once for each id
 	stopIDs  map[string]bool
 	decided  []agent.Decided
+	question *agent.Question // that waits
+	answered []agent.Answered
 	answer   error                                     // of Say, Decide and Stop
 	lose     func(session string, e store.Event) error // what Record answers, if not nil, without writing
 }
@@ -166,6 +168,19 @@ func (s *scribe) Decide(_ context.Context, _ string, d agent.Decided) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.decided = append(s.decided, d)
+	return s.answer
+}
+
+func (s *scribe) Question(context.Context, string) (*agent.Question, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.question, nil
+}
+
+func (s *scribe) Answer(_ context.Context, _ string, a agent.Answered) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answered = append(s.answered, a)
 	return s.answer
 }
 

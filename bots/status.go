@@ -74,7 +74,8 @@ func current(l look, a *account, live agent.Live) string {
 	}
 	s += t.since.UTC().Format(" at 15:04 UTC on 2 January.")
 	if k := t.asking(); k != nil {
-		s += fmt.Sprintf("\n%s waits for an answer since %s. %s", l.md(l.code(k.asked.Title)), took(l.now.Sub(k.at)), l.question(k.asked))
+		what, until := k.waits(l)
+		s += fmt.Sprintf("\n%s waits for an answer since %s. %s", l.md(l.code(what)), took(l.now.Sub(k.at)), until)
 	}
 	return s
 }

@@ -49,6 +49,8 @@ func doing(t *turn, live agent.Live, now time.Time) string {
 		return "Stopping…"
 	case live.Queued:
 		return "Waiting in line: I am busy in other threads."
+	case t.asking() != nil && t.asking().question != nil:
+		return "Waiting for an answer."
 	case t.asking() != nil:
 		return "Waiting for approval."
 	}
@@ -94,6 +96,9 @@ func (l look) finished(t *turn, n int) []string {
 			continue
 		}
 		sign, words := status(c.result.Status)
+		if k := c.card(); k != nil && k.question != nil && c.result.Status == agent.NotStarted {
+			words = "was answered by nobody"
+		}
 		s := "- " + sign + " " + l.code(title(c))
 		if words != "" {
 			s += " " + words
@@ -115,7 +120,7 @@ func title(c *call) string {
 		return clip(c.result.Title, 80)
 	case c.started != nil && c.started.Title != "":
 		return clip(c.started.Title, 80)
-	case c.card() != nil && c.card().asked.Title != "":
+	case c.card() != nil && c.card().asked != nil && c.card().asked.Title != "":
 		return clip(c.card().asked.Title, 80)
 	}
 	return clip(c.Tool, 80)
@@ -164,6 +169,8 @@ func deed(tool string) (verb, noun string) {
 		return "ran", "command"
 	case "send_file":
 		return "sent", "file"
+	case "ask":
+		return "asked", "question"
 	}
 	return "used " + tool, "time"
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/heddle-bot/heddle/agent"
 )
 
 // Limits of what is told outside the log. It is bounded because a network that is down must not fill
@@ -68,6 +70,31 @@ func (t *teller) whole(ctx context.Context, w words) Message {
 	l := t.cfg.look()
 	m.Text = fit(l.mask(m.Text), l.info.MaxText)
 	return m
+}
+
+// refuse tells a person why what they decided does not count, if err says so; over is told if the
+// matter is. It returns err if it is a failure.
+func (t *teller) refuse(at Thread, by Person, id, over string, err error) error {
+	var decided *agent.DecidedError
+	var answered *agent.AnsweredError
+	text := notDone
+	failure := err
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &decided):
+		text, failure = decidedBefore(t.cfg.look(), decided.Decided, by), nil
+	case errors.As(err, &answered):
+		text, failure = answeredBefore(t.cfg.look(), answered.Answered, by), nil
+	case errors.Is(err, agent.ErrNotAllowed):
+		text, failure = mayNotDecide, nil
+	case errors.Is(err, agent.ErrNoOption):
+		text, failure = noOption, nil
+	case errors.Is(err, agent.ErrOver):
+		text, failure = over, nil
+	}
+	t.tell(at, by, id, text)
+	return failure
 }
 
 // run posts what is in the queue until ctx ends.

@@ -20,6 +20,7 @@ type state struct {
 	unread  []mark  // of files that came with those, while no turn ran
 	posted  map[string]MessageID
 	failed  map[string]string // details of PostFailed
+	ledger
 }
 
 // A turn is one request of people until its end.
@@ -66,16 +67,19 @@ type call struct {
 	cards   []*card // the last is the one that counts
 }
 
-// A card is one asking for approval.
+// A card is one asking for approval, or a question.
 type card struct {
-	asked   *agent.ApprovalAsked
-	at      time.Time
-	call    *call
-	nth     int // of its call, from 1
-	decided *agent.Decided
-	expired bool
-	gone    bool // nobody asks for it any more: the message was deleted
-	closed  bool // nobody is waited for any more
+	asked    *agent.ApprovalAsked // nil for a question
+	question *agent.QuestionAsked // nil for an approval
+	at       time.Time
+	call     *call
+	nth      int // of its call, from 1
+	number   int // in the thread, from 1
+	decided  *agent.Decided
+	answered *agent.Answered
+	expired  bool
+	gone     bool // nobody asks for it any more: the message was deleted
+	closed   bool // nobody is waited for any more
 }
 
 // A fate is what became of something said during a turn.
@@ -158,6 +162,7 @@ func (s *state) event(at store.Entry, v any) {
 			s.posted = map[string]MessageID{}
 		}
 		s.posted[e.Key] = e.ID
+		s.posts(e.Key, at.Time)
 	case *PostFailed:
 		if s.failed == nil {
 			s.failed = map[string]string{}
@@ -181,22 +186,25 @@ func (s *state) progress(t *turn, at store.Entry, v any) {
 			t.calls = append(t.calls, &call{Call: c})
 		}
 	case *agent.ApprovalAsked:
-		if c := t.call(e.Call); c != nil {
-			k := &card{asked: e, at: at.Time, call: c, nth: len(c.cards) + 1}
-			t.close(c.card(), at.Time)
-			c.cards = append(c.cards, k)
-			t.marks = append(t.marks, mark{card: k})
-		}
+		s.ask(t, e.Call, &card{asked: e, at: at.Time})
 	case *agent.Decided:
-		if k := t.call(e.Call).card(); k != nil && !k.closed && e.Digest == k.asked.Digest {
+		s.note(e.Message)
+		if k := t.call(e.Call).card(); k != nil && !k.closed && k.asked != nil && e.Digest == k.asked.Digest {
 			k.decided = e
 			t.close(k, at.Time)
 		}
 	case *agent.ApprovalExpired:
-		if k := t.call(e.Call).card(); k != nil && !k.closed {
-			k.expired = true
+		t.expire(e.Call, at.Time)
+	case *agent.QuestionAsked:
+		s.ask(t, e.Call, &card{question: e, at: at.Time})
+	case *agent.Answered:
+		s.note(e.Message)
+		if k := t.call(e.Call).card(); k != nil && !k.closed && k.question != nil {
+			k.answered = e
 			t.close(k, at.Time)
 		}
+	case *agent.QuestionExpired:
+		t.expire(e.Call, at.Time)
 	case *agent.ToolStarted:
 		if c := t.call(e.Call); c != nil {
 			c.started, c.since = e, at.Time

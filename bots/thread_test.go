@@ -47,6 +47,10 @@ func sketch(s *state) string {
 		for _, c := range t.calls {
 			fmt.Fprintf(&b, "call %s, started %v, result %v\n", c.ID, c.started != nil, c.result != nil)
 			for _, k := range c.cards {
+				if k.question != nil {
+					fmt.Fprintf(&b, "question %d, number %d, closed %v, answered %v, expired %v\n", k.nth, k.number, k.closed, k.answered != nil, k.expired)
+					continue
+				}
 				fmt.Fprintf(&b, "card %d, closed %v, decided %v, expired %v\n", k.nth, k.closed, k.decided != nil, k.expired)
 			}
 		}

@@ -62,6 +62,8 @@ func (l look) turn(s *state, t *turn, live agent.Live) []wanted {
 	}
 	for _, m := range t.marks {
 		switch {
+		case m.card != nil && m.card.question != nil:
+			inquiry{l, m.card}.messages(t, add)
 		case m.card != nil:
 			l.approval(s, t, m.card, add)
 		case m.mailed != nil:
@@ -147,7 +149,9 @@ const (
 		"Nobody can answer, so say “stop” to end this. Please tell whoever runs me."
 	lostPart = "I need an approval here, but the network refuses to show a part of what I would do (%s). " +
 		"Nobody can approve what is not shown; it can only be denied. Please tell whoever runs me."
-	lostFile   = "I have a file for you that could not be posted here (%s). Please tell whoever runs me."
+	lostFile     = "I have a file for you that could not be posted here (%s). Please tell whoever runs me."
+	lostQuestion = "I have a question here, but the network refuses to show all of it (%s). " +
+		"If you cannot answer what you see, say “stop” to end this. Please tell whoever runs me."
 	lostAnswer = "Part of my answer could not be posted here: the network refuses it (%s). Please tell whoever runs me."
 )
 

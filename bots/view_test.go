@@ -80,10 +80,11 @@ func played(t *testing.T, log string, live agent.Live) string {
 func plain(now time.Time) look {
 	return look{
 		info: Info{
-			Render:  func(s string) []string { return cut(strings.TrimSpace(s), 900) },
-			MaxText: 1000,
-			MaxCode: 100,
-			Mention: func(id string) string { return "@" + id },
+			Render:   func(s string) []string { return cut(strings.TrimSpace(s), 900) },
+			MaxText:  1000,
+			MaxCode:  100,
+			MaxLabel: 40,
+			Mention:  func(id string) string { return "@" + id },
 		},
 		redact: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[password]") },
 		now:    now,

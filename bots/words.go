@@ -20,6 +20,10 @@ const help = "Tell me what to do in the same message as the mention, and I work 
 const (
 	notLetIn     = "You may not talk to me here. Whoever runs me decides who may."
 	notOutside   = "I take nothing from people of other organisations here. Whoever runs me can allow it."
+	beingStopped = "This is being stopped, so no answer is needed any more."
+	nothingWaits = "Nothing is waiting for an approval here."
+	noOption     = "This is not one of the answers that can be given; the card shows them. The question still waits."
+	notShown     = "Not all of what I would do is shown here, so it cannot be approved. It can be denied."
 	mayNotDecide = "You may not approve or deny this. The card says who may."
 	isOver       = "This is not waiting for an answer any more."
 	turnIsOver   = "This has come to its end already."
@@ -35,6 +39,26 @@ const (
 
 // summedUp is told when there was no room left for the model.
 const summedUp = "This conversation had grown too long for the model, so I have summed up what came before and go on with the summary."
+
+// What is told of orders that mean no card, as Markdown.
+func unknownNumber(n int) string {
+	return fmt.Sprintf("Nothing in this thread has the number %d.", n)
+}
+
+func justNow(n int) string {
+	return fmt.Sprintf("What waits now came up as you wrote. Look at it, then say `approve %d`.", n)
+}
+
+func noQuestion(n int) string {
+	return fmt.Sprintf("Number %d is an approval: say `approve %d` or `deny %d`.", n, n, n)
+}
+
+func noApproval(n int) string {
+	return fmt.Sprintf("Number %d is a question: say `answer %d` and your answer.", n, n)
+}
+
+// quote returns what a person said, shortened to one line, as Markdown.
+func quote(s string) string { return "“" + clip(strings.Join(strings.Fields(s), " "), 250) + "”" }
 
 // ending returns why a turn ended, as Markdown, for all reasons but Completed and Cancelled.
 func ending(l look, e *agent.TurnEnded) string {

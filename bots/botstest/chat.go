@@ -60,6 +60,7 @@ type message struct {
 const (
 	maxText   = 1000 // bytes
 	maxCode   = 2000 // bytes
+	maxLabel  = 40   // characters
 	editEvery = 2 * time.Second
 	again     = time.Second // between two deliveries of an event that was not taken
 )
@@ -75,6 +76,7 @@ func (c *Chat) Info() bots.Info {
 		Render:    render,
 		MaxText:   maxText,
 		MaxCode:   maxCode,
+		MaxLabel:  maxLabel,
 		Mention:   func(id string) string { return "@" + id },
 		Fetch:     c.Archive.fetch,
 		Earlier:   c.Archive.earlier,

@@ -60,6 +60,7 @@ func Run(t *testing.T, newFixture func(t *testing.T) Fixture) {
 		{"an unsure post is one message", checkUnsure},
 		{"a private message has one reader", checkPrivate},
 		{"buttons bring back what they carry", checkButtons},
+		{"labels are shown whole", checkLabels},
 		{"long texts fit", checkLong},
 		{"an unknown message cannot be edited", checkUnknown},
 	}
@@ -306,6 +307,39 @@ func checkButtons(t *testing.T, s *suite) {
 		require.Equal(t, bots.Clicked{ID: e.ID, Thread: thread, Message: id, Action: c.action, Value: value, Reason: c.reason}, e)
 	}
 	require.Error(t, s.Click(bob, thread, id, "Maybe", ""))
+}
+
+// checkLabels has the buttons of a question, of which a network may want more than it gets: labels as
+// long as they may be and alike but for their ends, and nine of one action, the last with a form.
+func checkLabels(t *testing.T, s *suite) {
+	thread, most := s.begin(), s.Platform().Info().MaxLabel
+	if most == 0 {
+		most = 200
+	}
+	m := bots.Message{Key: "1/card/1.1.1/1", Class: bots.Approval, Text: "Which?"}
+	var labels []string
+	for i := range 8 {
+		label := strings.Repeat("ö", most-1) + fmt.Sprint(i)
+		labels = append(labels, label)
+		m.Buttons = append(m.Buttons, bots.Button{Label: label, Action: bots.Choose, Value: fmt.Sprintf("1.1.1 %d", i+1)})
+	}
+	labels = append(labels, "Other…")
+	m.Buttons = append(m.Buttons, bots.Button{Label: "Other…", Action: bots.Choose, Value: "1.1.1 0", Ask: strings.Repeat("よ", 150)})
+	id := s.post(thread, m)
+	got := s.shown(thread, ann.ID, func(m []Shown) bool { return len(m) == 1 })
+	require.Equal(t, labels, got[0].Buttons)
+	for _, i := range []int{6, 8} {
+		reason := ""
+		if m.Buttons[i].Ask != "" {
+			reason = "none of these"
+		}
+		require.NoError(t, s.Click(bob, thread, id, labels[i], reason))
+		e, ok := s.next().(bots.Clicked)
+		require.True(t, ok, "delivered is no Clicked")
+		require.Equal(t, bots.Choose, e.Action)
+		require.Equal(t, m.Buttons[i].Value, e.Value)
+		require.Equal(t, reason, e.Reason)
+	}
 }
 
 func checkLong(t *testing.T, s *suite) {

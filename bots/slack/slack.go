@@ -122,6 +122,7 @@ func (s *Slack) Info() bots.Info {
 		EditEvery: editEvery,
 		Render:    func(markdown string) []string { return render(markdown, maxText) },
 		MaxText:   maxText,
+		MaxLabel:  maxLabel,
 		MaxCode:   maxCode,
 		CodeSize:  codeSize,
 		Mention:   s.names.mention,

@@ -44,7 +44,7 @@ type Limits struct {
 	TurnTokens      int      `toml:"turn_tokens"`      // input and output of all its requests
 	ToolOutput      int      `toml:"tool_output"`      // bytes of one output that the model is shown; the whole is kept
 	ConcurrentTurns int      `toml:"concurrent_turns"` // that work at once; the others wait in line
-	ApprovalTime    Duration `toml:"approval_time"`    // that an approval waits for a person
+	ApprovalTime    Duration `toml:"approval_time"`    // that an approval or a question waits for a person
 }
 
 // Slack is one Slack app.

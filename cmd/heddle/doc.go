@@ -8,7 +8,7 @@ A chat thread is a session, and a session is nothing but its events in an append
 (package store). Folding the events gives a value, agent.Session; its method Next looks at that value
 and says what to do. Both are pure, in agent/apply.go and agent/next.go. A worker does that one thing,
 appends what happened as the next event, and looks again (agent/worker.go). When the next thing is to
-wait for a person, the worker ends: an idle session, or one that waits for an approval, costs nothing
+wait for a person, the worker ends: an idle session, or one that waits for an answer, costs nothing
 but rows. A bot paints each thread from the same log (bots/view.go, bots/painter.go).
 
 So a crash at any moment is a pause, and there is one place to look for every question: why did it do

@@ -20,7 +20,7 @@ type person struct {
 func somebody(name string) verb {
 	return func(w *world, neg bool, args []string) error {
 		p := person{w, w.ids[strings.ToUpper(name)]}
-		usage := errors.New(`usage: NAME says TEXT | clicks LABEL | and NAME click LABEL | denies with TEXT | is told TEXT`)
+		usage := errors.New(`usage: NAME says TEXT | clicks LABEL | and NAME click LABEL | denies with TEXT | answers with TEXT | is told TEXT`)
 		if len(args) < 2 {
 			return usage
 		}
@@ -31,7 +31,9 @@ func somebody(name string) verb {
 		case args[0] == "clicks":
 			return p.click(strings.Join(args[1:], " "))
 		case verb == "denies with":
-			return p.deny(rest)
+			return p.fill("Deny with reason", rest)
+		case verb == "answers with":
+			return p.fill("Other…", rest)
 		case verb == "is told":
 			return p.told(neg, rest)
 		case args[0] == "and" && len(args) >= 4 && args[2] == "click":
@@ -85,9 +87,9 @@ func (p person) clickWith(other, label string) error {
 	return errors.Join(errs...)
 }
 
-// deny presses the button that opens a form, and fills it in.
-func (p person) deny(reason string) error {
-	if err := p.click("Deny with reason"); err != nil {
+// fill presses a button that opens a form, and fills it in.
+func (p person) fill(label, text string) error {
+	if err := p.click(label); err != nil {
 		return err
 	}
 	err := p.wait(func() bool {
@@ -97,7 +99,7 @@ func (p person) deny(reason string) error {
 	if err != nil {
 		return fmt.Errorf("no form opens: %w", err)
 	}
-	return p.slack.Submit(p.id, reason)
+	return p.slack.Submit(p.id, text)
 }
 
 // told waits until p is told a text privately. If neg it looks once.

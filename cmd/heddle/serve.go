@@ -21,6 +21,7 @@ import (
 	"github.com/heddle-bot/heddle/internal/redact"
 	"github.com/heddle-bot/heddle/store/bolt"
 	"github.com/heddle-bot/heddle/tools"
+	toolask "github.com/heddle-bot/heddle/tools/ask"
 	"github.com/heddle-bot/heddle/tools/calc"
 	"github.com/heddle-bot/heddle/tools/clock"
 	"github.com/heddle-bot/heddle/tools/files"
@@ -226,6 +227,7 @@ func newRegistry(cfg *Config) (*tools.Registry, error) {
 		func() (tools.Tool, error) { return shell.New(shell.Config{}) },
 		func() (tools.Tool, error) { return clock.New(time.Now) },
 		calc.New,
+		toolask.New,
 	} {
 		t, err := tool()
 		if err != nil {

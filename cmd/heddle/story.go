@@ -47,6 +47,12 @@ func story(e store.Event) (string, error) {
 		return decided(v), nil
 	case *agent.ApprovalExpired:
 		return fmt.Sprintf("nobody answered about call %s", v.Call), nil
+	case *agent.QuestionAsked:
+		return questionAsked(v), nil
+	case *agent.Answered:
+		return fmt.Sprintf("%s answers call %s: %s", v.By, v.Call, v.Text), nil
+	case *agent.QuestionExpired:
+		return fmt.Sprintf("nobody answered the question of call %s", v.Call), nil
 	case *agent.ToolStarted:
 		return fmt.Sprintf("call %s runs: %s", v.Call, v.Title), nil
 	case *agent.ToolFinished:
@@ -108,6 +114,14 @@ func modelSaid(v *agent.ModelSaid) string {
 	}
 	for _, c := range v.Calls {
 		lines = append(lines, fmt.Sprintf("asks for call %s: %s %s", c.ID, c.Tool, c.Args))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func questionAsked(v *agent.QuestionAsked) string {
+	lines := []string{fmt.Sprintf("call %s asks the people: %s (until %s)", v.Call, v.Question, v.Expires.UTC().Format(time.DateTime))}
+	for i, o := range v.Options {
+		lines = append(lines, strings.TrimRight(fmt.Sprintf("%d. %s %s", i+1, o.Label, o.Description), " "))
 	}
 	return strings.Join(lines, "\n")
 }
