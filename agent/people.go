@@ -52,20 +52,12 @@ func (a *Agent) Say(ctx context.Context, session, id string, said UserSaid) (Sai
 // Compact has the conversation summed up: at the next step of a turn that runs, else in one of its
 // own. It returns ErrOver if nothing has been said yet. It is idempotent by id.
 func (a *Agent) Compact(ctx context.Context, session, id string, by User) error {
-	l, release, err := a.get(ctx, session)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if l.s.opened == nil {
-		return ErrOver
-	}
-	err = l.append(ctx, store.Frame{Key: "compact/" + id}, always, CompactAsked{by})
-	if err != nil && !errors.Is(err, store.ErrDuplicate) {
-		return err
-	}
-	l.start()
-	return nil
+	return revise(ctx, a, session, "compact/"+id, func(s *Session) (any, error) {
+		if s.opened == nil {
+			return nil, ErrOver
+		}
+		return CompactAsked{by}, nil
+	})
 }
 
 // Decide answers an approval. The first answer counts: Decide returns nil for it, and ErrOver,
@@ -77,46 +69,25 @@ func (a *Agent) Decide(ctx context.Context, session string, d Decided) error {
 	if err != nil {
 		return err
 	}
-	l, release, err := a.get(ctx, session)
-	if err != nil {
-		return err
-	}
-	defer release()
 	if len(settings.Approvers) > 0 && !slices.Contains(settings.Approvers, d.By.ID) {
 		return ErrNotAllowed
 	}
 	d.Reason = a.cfg.Redact(d.Reason)
-	open := func() error {
-		c := l.s.turn.asking()
-		if l.s.stop == nil && c != nil && c.ID == d.Call && c.asked != nil && (d.Digest == "" || d.Digest == c.asked.Digest) && time.Now().Before(c.asked.Expires) {
+	return revise(ctx, a, session, d.Message, func(s *Session) (any, error) {
+		c := s.turn.asking()
+		if s.stop == nil && c != nil && c.ID == d.Call && c.asked != nil && (d.Digest == "" || d.Digest == c.asked.Digest) && time.Now().Before(c.asked.Expires) {
 			d.Digest = c.asked.Digest
-			return nil
+			return d, nil
 		}
-		if before, ok := l.s.files.decided[d.Call]; ok && (d.Digest == "" || d.Digest == before.Digest) {
-			return &DecidedError{before}
-		}
-		return ErrOver
-	}
-	for {
-		err := open()
-		if before := (*DecidedError)(nil); errors.As(err, &before) && d.Message != "" && d.Message == before.Decided.Message {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		err = l.append(ctx, store.Frame{Key: d.Message}, unlessMoved, d)
+		before, ok := s.files.decided[d.Call]
 		switch {
-		case errors.Is(err, errMoved):
-			continue // somebody else was first, or something else happened: look again
-		case errors.Is(err, store.ErrDuplicate):
-			return nil
-		case err != nil:
-			return err
+		case !ok || d.Digest != "" && d.Digest != before.Digest:
+			return nil, ErrOver
+		case d.Message != "" && d.Message == before.Message:
+			return nil, nil
 		}
-		l.start()
-		return nil
-	}
+		return nil, &DecidedError{before}
+	})
 }
 
 // Stop ends the turn that runs in the session, or that is about to begin. It returns ErrOver if

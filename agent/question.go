@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/heddle-bot/heddle/store"
 	"github.com/heddle-bot/heddle/tools"
 )
 
@@ -118,31 +117,13 @@ func (a *Agent) Question(ctx context.Context, session string) (*Question, error)
 // for a duplicate.
 func (a *Agent) Answer(ctx context.Context, session string, e Answered) error {
 	e.Text = a.cfg.Redact(e.Text)
-	l, release, err := a.get(ctx, session)
-	if err != nil {
-		return err
-	}
-	defer release()
-	for {
-		event, err := answerable(&l.s, e, time.Now())
+	return revise(ctx, a, session, e.Message, func(s *Session) (any, error) {
+		answered, err := answerable(s, e, time.Now())
 		if before := (*AnsweredError)(nil); errors.As(err, &before) && e.Message != "" && e.Message == before.Answered.Message {
-			return nil
+			return nil, nil
 		}
-		if err != nil {
-			return err
-		}
-		err = l.append(ctx, store.Frame{Key: e.Message}, unlessMoved, event)
-		switch {
-		case errors.Is(err, errMoved):
-			continue // somebody else was first, or something else happened: look again
-		case errors.Is(err, store.ErrDuplicate):
-			return nil
-		case err != nil:
-			return err
-		}
-		l.start()
-		return nil
-	}
+		return answered, err
+	})
 }
 
 // answerable returns e as it is to be written, or why it does not count.

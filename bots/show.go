@@ -3,11 +3,9 @@ package bots
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/heddle-bot/heddle/store"
 )
@@ -111,37 +109,27 @@ func toolWords(all []Tool) string {
 	return strings.Join(lines, "\n")
 }
 
-// An exported is one line of an export: one event in its place.
-type exported struct {
-	Session string          `json:"session"`
-	Pos     store.Pos       `json:"pos"`
-	Time    time.Time       `json:"time"`
-	Key     string          `json:"key,omitempty"`
-	Kind    string          `json:"kind"`
-	Data    json.RawMessage `json:"data,omitempty"`
-}
-
 // export returns the events of the thread as a file, or nil if there are none. Each line is masked: the
 // log may hold what became a secret later.
 func (c clerk) export(ctx context.Context, at Thread) (*Upload, error) {
-	session := at.String()
-	var file bytes.Buffer
-	for e, err := range c.Log.Read(ctx, session, 0) {
-		if err != nil {
-			return nil, fmt.Errorf("reading session %s: %w", session, err)
-		}
-		for _, ev := range e.Events {
-			var line strings.Builder
-			enc := json.NewEncoder(&line)
-			enc.SetEscapeHTML(false)
-			if err := enc.Encode(exported{session, e.Pos, e.Time, e.Key, ev.Kind, ev.Data}); err != nil {
-				return nil, fmt.Errorf("encoding frame %d of %s: %w", e.Pos, session, err)
-			}
-			file.WriteString(c.Redact(line.String()))
-		}
+	var file masking
+	file.mask = c.Redact
+	if _, err := store.Export(ctx, c.Log, at.String(), &file); err != nil {
+		return nil, err
 	}
 	if file.Len() == 0 {
 		return nil, nil
 	}
 	return &Upload{Name: "heddle-" + at.ID + ".jsonl", Content: file.Bytes()}, nil
+}
+
+// A masking buffer masks each Write by itself.
+type masking struct {
+	bytes.Buffer
+	mask func(string) string
+}
+
+func (m *masking) Write(p []byte) (int, error) {
+	m.WriteString(m.mask(string(p)))
+	return len(p), nil
 }

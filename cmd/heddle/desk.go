@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -109,19 +108,9 @@ func unknownSession(session string) error {
 	return fmt.Errorf("there is no session %q: \"heddle sessions list\" names them", session)
 }
 
-// An exported is one line of an export: one event in its place.
-type exported struct {
-	Session string          `json:"session"`
-	Pos     store.Pos       `json:"pos"`
-	Time    time.Time       `json:"time"`
-	Key     string          `json:"key,omitempty"`
-	Kind    string          `json:"kind"`
-	Data    json.RawMessage `json:"data,omitempty"`
-}
-
 func (d desk) export(ctx context.Context, session string, w io.Writer) error {
 	if session != "" {
-		n, err := d.exportOne(ctx, session, w)
+		n, err := store.Export(ctx, d.store, session, w)
 		if err == nil && n == 0 {
 			err = unknownSession(session)
 		}
@@ -129,30 +118,13 @@ func (d desk) export(ctx context.Context, session string, w io.Writer) error {
 	}
 	for sum, err := range d.store.Sessions(ctx, store.Query{}) {
 		if err == nil {
-			_, err = d.exportOne(ctx, sum.Session, w)
+			_, err = store.Export(ctx, d.store, sum.Session, w)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (d desk) exportOne(ctx context.Context, session string, w io.Writer) (frames int, err error) {
-	enc := json.NewEncoder(w) // which writes each line at once
-	enc.SetEscapeHTML(false)
-	for e, err := range d.store.Read(ctx, session, 0) {
-		if err != nil {
-			return frames, err
-		}
-		frames++
-		for _, ev := range e.Events {
-			if err := enc.Encode(exported{session, e.Pos, e.Time, e.Key, ev.Kind, ev.Data}); err != nil {
-				return frames, err
-			}
-		}
-	}
-	return frames, nil
 }
 
 // writeReport writes what a check has found. Problems are an error too.

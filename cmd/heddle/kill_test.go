@@ -21,6 +21,7 @@ import (
 	"github.com/heddle-bot/heddle/agent/llm"
 	"github.com/heddle-bot/heddle/agent/llm/llmtest"
 	"github.com/heddle-bot/heddle/bots/slack/slacktest"
+	"github.com/heddle-bot/heddle/store"
 )
 
 // TestKilledAtAnyMoment kills heddle once in the middle of a conversation with two approvals, at moments
@@ -237,7 +238,7 @@ func (w tale) end(t *testing.T) ending {
 // finishedCalls returns the results of calls from an export.
 func finishedCalls(t *testing.T, export string) (all []agent.ToolFinished) {
 	for line := range strings.Lines(export) {
-		var e exported
+		var e store.Line
 		require.NoError(t, json.Unmarshal([]byte(line), &e))
 		if e.Kind == "agent.ToolFinished" {
 			var f agent.ToolFinished
