@@ -114,7 +114,34 @@ type Message struct {
 	Upload  *Upload  // shown below; nil is none. A message that has one cannot be edited
 	For     string   // if not empty only this person sees it, and it cannot be edited: the id of a Person
 	Unsure  bool     // it may have been posted already: look before posting again
+	Work    *Work    // what Text tells, for networks that show work in a form of their own; nil if it is no turn at work
 }
+
+// Work is how far a turn is. All texts are plain: no form of any network is meant.
+type Work struct {
+	Tasks []Task // the first is the turn itself. One that was here and is not any more is done
+	Asker string // id of the Person whose message began the turn; empty if nobody's did
+	Ended bool   // the turn is over: this is the last that is told of it
+}
+
+// A Task is a part of a turn's work.
+type Task struct {
+	ID     string // names the task within its message
+	Title  string // one line, never empty
+	State  TaskState
+	Detail string // the end of what it brings while it runs, then what became of it; may be empty
+}
+
+// A TaskState is how far a Task is.
+type TaskState int
+
+// The states of a task.
+const (
+	TaskPending TaskState = iota
+	TaskRunning
+	TaskDone
+	TaskFailed
+)
 
 // An Upload is a file of ours.
 type Upload struct {

@@ -35,7 +35,7 @@ func (l look) progress(t *turn, live agent.Live) Message {
 	if said := tail(settled(l.mask(live.Text)), textTail); said != "" {
 		text += "\n" + l.md("> "+strings.ReplaceAll(said, "\n", "\n> "))
 	}
-	m := Message{Class: Progress, Text: text}
+	m := Message{Class: Progress, Text: text, Work: work(l, t, live)}
 	if t.stopping == 0 {
 		m.Buttons = []Button{{Label: "Stop", Action: Stop, Value: strconv.Itoa(t.n)}}
 	}
@@ -70,8 +70,21 @@ func (l look) output(live agent.Live, id string) string {
 	return ""
 }
 
-// summary returns what the progress message says in the end.
-func (l look) summary(t *turn) string {
+// summary returns what becomes of the progress message in the end.
+func (l look) summary(t *turn) Message {
+	head := summed(t, l.now)
+	text := l.md(strings.Join(append([]string{head}, l.finished(t, callsEnded)...), "\n"))
+	w := work(l, t, agent.Live{})
+	w.Ended = true
+	w.Tasks[0] = Task{ID: turnTask, Title: head, State: TaskDone}
+	if t.ended.Reason != agent.Completed && t.ended.Reason != agent.Cancelled {
+		w.Tasks[0].State = TaskFailed
+	}
+	return Message{Class: Progress, Text: text, Work: w}
+}
+
+// summed says in one line how a turn went.
+func summed(t *turn, now time.Time) string {
 	head := "Ended after "
 	switch t.ended.Reason {
 	case agent.Completed:
@@ -81,11 +94,11 @@ func (l look) summary(t *turn) string {
 	case agent.TakenBack:
 		head = "Withdrawn after "
 	}
-	head += took(t.worked(l.now))
+	head += took(t.worked(now))
 	if all := append(deeds(t.calls), failures(t.calls)...); len(all) > 0 {
 		head += ": " + strings.Join(all, ", ")
 	}
-	return l.md(strings.Join(append([]string{head + "."}, l.finished(t, callsEnded)...), "\n"))
+	return head + "."
 }
 
 // finished lists the calls that have ended, the last n of them, as Markdown.

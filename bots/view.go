@@ -57,8 +57,7 @@ func (l look) turn(s *state, t *turn, live agent.Live) []wanted {
 	if t.ended == nil {
 		add("progress", wanted{Message: l.progress(t, live), cause: t.since})
 	} else { // if there were no calls the answer says it all
-		m := Message{Class: Progress, Text: l.summary(t)}
-		add("progress", wanted{Message: m, cause: t.since, spare: len(t.calls) == 0})
+		add("progress", wanted{Message: l.summary(t), cause: t.since, spare: len(t.calls) == 0})
 	}
 	for _, m := range t.marks {
 		switch {

@@ -121,6 +121,16 @@ func dump(m wanted) string {
 	if m.artefact != "" {
 		fmt.Fprintf(&b, "    (file %s: artefact %s)\n", m.file, m.artefact)
 	}
+	if w := m.Work; w != nil {
+		for _, task := range w.Tasks {
+			fmt.Fprintf(&b, "    {%s %s} %s", task.ID, [...]string{"pending", "running", "done", "failed"}[task.State], task.Title)
+			if task.Detail != "" {
+				fmt.Fprintf(&b, ": %q", task.Detail)
+			}
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "    {for %q, ended %t}\n", w.Asker, w.Ended)
+	}
 	for _, button := range m.Buttons {
 		fmt.Fprintf(&b, "    (%s: %s %q", button.Label, button.Action, button.Value)
 		if button.Ask != "" {
