@@ -88,6 +88,9 @@ func (m *Message) set(p posting) {
 	if p.blocks != nil {
 		m.blocks = p.blocks
 	}
+	if p.markdown != nil || p.text != nil || p.blocks != nil {
+		m.Stream.Title, m.Stream.Tasks, m.Stream.replaced = "", nil, true // they are blocks too
+	}
 	if p.metadata != nil {
 		m.metadata = p.metadata
 		m.Key = metadataKey(p.metadata)
@@ -100,9 +103,12 @@ func (m *Message) show() {
 	m.Text, m.Buttons = m.Fallback, nil
 	if len(m.blocks) > 0 {
 		m.Text = shown(m.blocks)
-		if m.Stream.State != "" {
+		if m.Stream.State != "" && !m.Stream.replaced {
 			m.Text = strings.TrimLeft(m.Fallback+"\n"+m.Text, "\n")
 		}
+	}
+	if s := m.Stream.shown(); s != "" {
+		m.Text = strings.TrimRight(s+"\n"+m.Text, "\n")
 	}
 	m.Buttons = buttons(m.blocks)
 }

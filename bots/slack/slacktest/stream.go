@@ -2,6 +2,7 @@ package slacktest
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -13,6 +14,8 @@ type Stream struct {
 	chunks bool   // it was started with chunks
 	plain  bool   // it was started with markdown_text
 	until  time.Time
+
+	replaced bool // an edit has taken the place of what was streamed
 }
 
 // A Task is one step that a stream shows.
@@ -22,6 +25,24 @@ type Task struct{ ID, Title, Status, Details, Output string }
 const streamFor = 5 * time.Minute
 
 func (s Stream) open(now time.Time) bool { return s.State == "open" && now.Before(s.until) }
+
+// shown returns the tasks as a person sees them, one a line with its details below.
+func (s Stream) shown() string {
+	var lines []string
+	if s.Title != "" {
+		lines = append(lines, s.Title)
+	}
+	for _, t := range s.Tasks {
+		sign := map[string]string{"in_progress": "▸", "complete": "✓", "error": "✗"}[t.Status]
+		lines = append(lines, strings.TrimSpace(sign+" "+t.Title))
+		for _, more := range []string{t.Details, t.Output} {
+			if more != "" {
+				lines = append(lines, "  "+strings.ReplaceAll(more, "\n", "\n  "))
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
+}
 
 // A piece is what one call adds to a stream.
 type piece struct {
