@@ -35,21 +35,34 @@ type request struct {
 
 func (r request) lane() string { return r.method + " " + r.channel }
 
-// limits returns the rate of a method, and how many calls it may make at once after a rest. Slack
-// gives the rates by tier: 2 is 20 a minute, 3 is 50, 4 is 100. It tolerates short bursts.
-func (r request) limits() (rate.Limit, int) {
-	const minute = 60
+// A limit is how often a method may be called.
+type limit struct {
+	minute  int // calls that Slack takes in a minute
+	burst   int // of these may be made at once, after a rest
+	reserve int // of the burst are not for progress
+}
+
+// limit returns the limit of a method. Slack gives it by tier: 2 is 20 a minute, 3 is 50, 4 is 100;
+// chat.postMessage has one of its own. We make a burst at once and the other calls of the minute evenly.
+// So no minute has more than Slack takes, and the n-th of many that come together is never later than
+// at an even pace. That holds beside progress too, for as many as Slack takes in half a minute, because
+// progress leaves half of the burst; where there is nothing but progress it may use all of it.
+func (r request) limit() limit {
 	switch r.method {
 	case "chat.postMessage":
-		return 1, 10
+		return limit{60, 10, 5}
 	case "chat.update", "chat.delete", "conversations.replies":
-		return 50.0 / minute, 20
+		return limit{50, 10, 5}
+	case "chat.startStream", "chat.stopStream":
+		return limit{20, 10, 0}
+	case "chat.appendStream", "assistant.threads.setStatus":
+		return limit{100, 20, 0}
 	case "users.list":
-		return 20.0 / minute, maxPages
+		return limit{20, maxPages, 0}
 	case "apps.connections.open":
-		return 10.0 / minute, 10
+		return limit{20, 10, 0}
 	}
-	return 100.0 / minute, 20
+	return limit{100, 20, 10}
 }
 
 // A busyError says that a method may not be called yet.
@@ -85,8 +98,8 @@ func (l *limiter) lane(r request) *lane {
 		if len(l.lanes) >= maxLanes {
 			l.sweep(time.Now())
 		}
-		limit, burst := r.limits()
-		la = &lane{bucket: rate.NewLimiter(limit, burst)}
+		most := r.limit()
+		la = &lane{limit: most, bucket: rate.NewLimiter(rate.Limit(most.minute-most.burst)/60, most.burst)}
 		l.lanes[r.lane()] = la
 	}
 	return la
@@ -102,6 +115,8 @@ func (l *limiter) sweep(now time.Time) {
 
 // A lane is the calls that share one limit.
 type lane struct {
+	limit limit
+
 	mu     sync.Mutex
 	bucket *rate.Limiter
 	until  time.Time // Slack does not want to be called before
@@ -118,8 +133,7 @@ type waiter struct {
 func (la *lane) try(now time.Time) (after time.Duration) {
 	la.mu.Lock()
 	defer la.mu.Unlock()
-	reserve := float64(la.bucket.Burst()) / 4
-	if after = la.delay(now, reserve+float64(len(la.queue))); after == 0 {
+	if after = la.delay(now, float64(la.limit.reserve+len(la.queue))); after == 0 {
 		la.bucket.AllowN(now, 1)
 	}
 	return after
