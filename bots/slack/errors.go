@@ -45,6 +45,12 @@ func classify(err error, sent bool) *bots.Error {
 	return e
 }
 
+// refusedFor returns the code with which Slack has refused a call, or "" if it has not.
+func refusedFor(err error) string {
+	refused, _ := errors.AsType[slack.SlackErrorResponse](err)
+	return refused.Err
+}
+
 // refusal sorts the error code of an answer.
 func refusal(e *bots.Error, code string) {
 	switch code {

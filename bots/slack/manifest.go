@@ -17,9 +17,12 @@ func methods() map[string][]string {
 		"apps.connections.open":        nil, // with the app token
 		"assistant.threads.setStatus":  {"chat:write"},
 		"auth.test":                    nil,
+		"chat.appendStream":            {"chat:write"},
 		"chat.delete":                  {"chat:write"},
 		"chat.postEphemeral":           {"chat:write"},
 		"chat.postMessage":             {"chat:write"},
+		"chat.startStream":             {"chat:write"},
+		"chat.stopStream":              {"chat:write"},
 		"chat.update":                  {"chat:write"},
 		"conversations.replies":        history(),
 		"files.completeUploadExternal": {"files:write"},

@@ -30,8 +30,13 @@ func (s *Slack) Post(ctx context.Context, t bots.Thread, m bots.Message) (bots.M
 		return s.whisper(ctx, t, m, c)
 	}
 	if m.Unsure {
-		id, err := s.find(ctx, t, m.Key)
+		id, err := s.find(ctx, t, m)
 		if id != "" || err != nil {
+			return id, err
+		}
+	}
+	if m.Work != nil {
+		if id, err := s.streams.start(ctx, t, m); !errors.Is(err, errNoStream) {
 			return id, err
 		}
 	}
@@ -67,11 +72,27 @@ func (s *Slack) strayed(ctx context.Context, t bots.Thread, id bots.MessageID) e
 	return &bots.Error{Permanent: true, Err: errors.Join(fmt.Errorf("the thread %s does not exist any more", t), err)}
 }
 
-// find returns the id of our message of that key, or "" if Slack has none.
-func (s *Slack) find(ctx context.Context, t bots.Thread, key string) (bots.MessageID, error) {
-	return s.web.look(ctx, t, func(m slack.Message) bool {
-		return m.Metadata.EventType == metaType && m.Metadata.EventPayload[metaKey] == key
+// find returns the id of our message of m's key, or "" if Slack has none. A stream gets its key when it
+// ends. So if m may be streamed, and no message has its key, it is the newest of ours that has neither
+// metadata nor a file and that this process does not stream: only an orphaned stream looks so. It is
+// taken over, and goes on.
+func (s *Slack) find(ctx context.Context, t bots.Thread, m bots.Message) (bots.MessageID, error) {
+	var orphan bots.MessageID
+	id, err := s.web.look(ctx, t, func(old slack.Message) bool {
+		id := bots.MessageID(old.Timestamp)
+		if st := s.streams.get(t, id); st != nil {
+			return st.key == m.Key
+		}
+		if old.Metadata.EventType == "" && len(old.Files) == 0 && old.Timestamp != t.ID {
+			orphan = id
+		}
+		return old.Metadata.EventType == metaType && old.Metadata.EventPayload[metaKey] == m.Key
 	})
+	if m.Work == nil || id != "" || err != nil || orphan == "" {
+		return id, err
+	}
+	s.streams.add(t, orphan, m.Key, nil)
+	return orphan, nil
 }
 
 // look returns the id of our message in the thread that is the one, or "" if Slack has none. If it
@@ -107,8 +128,26 @@ func (s *Slack) Edit(ctx context.Context, t bots.Thread, id bots.MessageID, m bo
 	if err != nil {
 		return &bots.Error{Permanent: true, Err: fmt.Errorf("composing an edit: %w", err)}
 	}
-	return s.web.call(ctx, request{method: "chat.update", class: m.Class}, func(ctx context.Context) error {
-		_, ts, _, err := s.web.api.UpdateMessageContext(ctx, t.Channel, string(id), c.options(m.Key)...)
+	if m.Work != nil {
+		if err := s.streams.goOn(ctx, t, id, m); !errors.Is(err, errNoStream) {
+			return err
+		}
+	}
+	err = s.web.update(ctx, t, id, m, c)
+	if refusedFor(err) != "streaming_state_conflict" {
+		return err
+	}
+	// It is a stream that an earlier start of the program has left open.
+	err = s.web.stopStream(ctx, t, id, m)
+	if err != nil && refusedFor(err) != "message_not_in_streaming_state" {
+		return err
+	}
+	return s.web.update(ctx, t, id, m, c)
+}
+
+func (w *web) update(ctx context.Context, t bots.Thread, id bots.MessageID, m bots.Message, c content) error {
+	return w.call(ctx, request{method: "chat.update", class: m.Class}, func(ctx context.Context) error {
+		_, ts, _, err := w.api.UpdateMessageContext(ctx, t.Channel, string(id), c.options(m.Key)...)
 		if err == nil && ts == "" {
 			err = errEmpty
 		}
@@ -139,7 +178,12 @@ func (c content) options(key string, more ...slack.MsgOption) []slack.MsgOption 
 		slack.MsgOptionDisableMediaUnfurl(),
 	)
 	if key != "" {
-		all = append(all, slack.MsgOptionMetadata(slack.SlackMetadata{EventType: metaType, EventPayload: map[string]any{metaKey: key}}))
+		all = append(all, keyed(key))
 	}
 	return all
+}
+
+// keyed is the metadata of a message.
+func keyed(key string) slack.MsgOption {
+	return slack.MsgOptionMetadata(slack.SlackMetadata{EventType: metaType, EventPayload: map[string]any{metaKey: key}})
 }

@@ -54,9 +54,10 @@ type Config struct {
 
 // Slack is one workspace, connected as one app. It implements bots.Platform.
 type Slack struct {
-	cfg   Config
-	web   *web
-	names *names
+	cfg     Config
+	web     *web
+	names   *names
+	streams *streams
 
 	hooks *hooks
 	pulse *pulse
@@ -86,12 +87,14 @@ func New(c Config) (*Slack, error) {
 		opts = append(opts, slack.OptionAPIURL(strings.TrimRight(c.APIURL, "/")+"/"))
 	}
 	p := &pulse{}
+	w := &web{api: slack.New(c.BotToken, opts...), limits: limits}
 	return &Slack{
-		cfg:   c,
-		web:   &web{api: slack.New(c.BotToken, opts...), limits: limits},
-		names: newNames(),
-		hooks: &hooks{secret: c.SigningSecret, log: c.Logger, pulse: p},
-		pulse: p,
+		cfg:     c,
+		web:     w,
+		names:   newNames(),
+		streams: newStreams(w, c.Logger),
+		hooks:   &hooks{secret: c.SigningSecret, log: c.Logger, pulse: p},
+		pulse:   p,
 	}, nil
 }
 

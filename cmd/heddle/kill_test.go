@@ -35,6 +35,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	begin := time.Now()
 	want := newTale(t).end(t)
 	whole := want.answered.Sub(begin)
+	unstreamed := newTale(t, slacktest.Fault{Error: "unknown_method"}).end(t).thread
+	require.Equal(t, want.thread[1:], unstreamed[1:])
 	require.Empty(t, want.interrupted)
 	require.Equal(t, "x\n", want.runs)
 	seed := rand.Uint64()
@@ -45,7 +47,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	for range atOnce {
 		wg.Go(func() {
 			for moment := range moments {
-				t.Run(moment.String(), func(t *testing.T) { killedAt(t, moment, want) })
+				t.Run(moment.String(), func(t *testing.T) { killedAt(t, moment, want, unstreamed) })
 			}
 		})
 	}
@@ -59,8 +61,9 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	wg.Wait()
 }
 
-// killedAt lives through the conversation with a death that long after its start.
-func killedAt(t *testing.T, moment time.Duration, want ending) {
+// killedAt lives through the conversation with a death that long after its start. A stream that death
+// cuts off is shown as one is that never was: unstreamed.
+func killedAt(t *testing.T, moment time.Duration, want ending, unstreamed []string) {
 	w := newTale(t)
 	time.Sleep(moment)
 	at := w.stage()
@@ -72,7 +75,7 @@ func killedAt(t *testing.T, moment time.Duration, want ending) {
 	require.Equal(t, want.file, got.file)
 	switch told := strings.Contains(strings.Join(got.thread, "\n"), "may or may not have run"); {
 	case len(got.interrupted) == 0:
-		require.Equal(t, want.thread, got.thread)
+		require.Contains(t, [][]string{want.thread, unstreamed}, got.thread)
 		require.Equal(t, want.runs, got.runs)
 		require.False(t, told)
 	case slices.Contains(got.interrupted, "shell"):
@@ -90,11 +93,13 @@ type tale struct {
 	store string // path of the log
 }
 
-// newTale starts heddle, which has a message to answer, and lets a person approve all it asks for.
-func newTale(t *testing.T) tale {
+// newTale starts heddle, which has a message to answer, and lets a person approve all it asks for. The
+// first streams meet the faults.
+func newTale(t *testing.T, faults ...slacktest.Fault) tale {
 	w, err := newWorld(t.TempDir(), llmtest.Reply{From: careful, Repeat: true})
 	require.NoError(t, err)
 	t.Cleanup(w.close)
+	w.slack.API.Fail("chat.startStream", faults...)
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(w)

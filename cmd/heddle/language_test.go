@@ -334,6 +334,11 @@ func slackVerbs() map[string]verb {
 			w.slack.API.Fail(args[0], slacktest.Fault{Status: 429, RetryAfter: "1"})
 			return nil
 		},
+		// "slack lacks METHOD" refuses the next call of it as one that there is not.
+		"lacks": func(w *world, _ bool, args []string) error {
+			w.slack.API.Fail(args[0], slacktest.Fault{Error: "unknown_method"})
+			return nil
+		},
 		// "slack settles" waits until all its events are acknowledged: none comes again.
 		"settles": func(w *world, _ bool, _ []string) error {
 			return w.eventually(func() bool { return w.slack.Socket.Stats().Unacked == 0 })
