@@ -2,6 +2,7 @@ package bots
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"log/slog"
 	"time"
@@ -108,8 +109,22 @@ func (p *painter) refused(ctx context.Context, m wanted, s *sent, err error) tim
 	return s.wait(0) // to be told
 }
 
-// edit brings a message in the thread up to date. It returns when to try again, or zero if that is
-// not needed.
+// An editing is an edit that is under way. It may wait long for its turn with the network, so what is to
+// be posted meanwhile does not wait for it; other edits of the thread do.
+type editing struct {
+	wanted
+	shows [sha256.Size]byte
+	done  chan outcome // of capacity 1
+}
+
+// An outcome is what became of an edit.
+type outcome struct {
+	err   error
+	ended bool // it was broken off because the program ends
+}
+
+// edit begins to bring a message in the thread up to date. It returns when to look again, or zero if
+// nothing is to be done.
 func (p *painter) edit(ctx context.Context, m wanted, l look) time.Time {
 	id := p.id(m.Key)
 	if id == "" || m.once {
@@ -117,46 +132,65 @@ func (p *painter) edit(ctx context.Context, m wanted, l look) time.Time {
 	}
 	s := p.of(m.Key)
 	shows := digest(m.Message)
-	if s.gone || s.shows == shows {
+	switch {
+	case s.gone, s.shows == shows:
 		return time.Time{}
-	}
-	if l.now.Before(s.retry) {
+	case p.editing != nil:
+		return l.now.Add(editTimeout) // or when that is done
+	case l.now.Before(s.retry):
 		return s.retry
-	}
-	if ctx.Err() != nil {
+	case ctx.Err() != nil:
 		return s.wait(0) // the next start edits it
 	}
 	ctx, cancel := outlive(ctx)
-	defer cancel()
 	if m.Class == Progress {
 		if next := p.edited.Add(l.info.EditEvery); l.now.Before(next) {
+			cancel()
 			return next
 		}
 		p.edited = l.now
-		ctx, cancel = context.WithTimeout(ctx, editTimeout)
-		defer cancel()
+		long := cancel
+		var short context.CancelFunc
+		ctx, short = context.WithTimeout(ctx, editTimeout)
+		cancel = func() { short(); long() }
 	}
-	err := p.bot.cfg.Platform.Edit(ctx, p.at, id, m.Message)
-	f := failure(err)
+	e := &editing{m, shows, make(chan outcome, 1)}
+	p.editing = e
+	go func() { // run waits for it
+		err := p.bot.cfg.Platform.Edit(ctx, p.at, id, m.Message)
+		e.done <- outcome{err, errors.Is(ctx.Err(), context.Canceled)}
+		cancel()
+	}()
+	return l.now.Add(editTimeout)
+}
+
+// landed takes in what became of the edit that was under way.
+func (p *painter) landed(o outcome) {
+	m, shows := p.editing.wanted, p.editing.shows
+	p.editing = nil
+	s := p.of(m.Key)
+	log := p.bot.cfg.Logger.With("session", p.session, "message", m.Key)
+	f := failure(o.err)
 	switch {
-	case err == nil:
-	case errors.Is(ctx.Err(), context.Canceled):
-		return s.wait(0) // the next start edits it
-	case errors.Is(err, ErrUnknownMessage) && m.Class == Approval && len(m.Buttons) > 0:
+	case o.err == nil:
+	case o.ended:
+		s.wait(0) // the next start edits it
+		return
+	case errors.Is(o.err, ErrUnknownMessage) && m.Class == Approval && len(m.Buttons) > 0:
 		s.again = true // somebody deleted the card that we wait for
-		return l.now
-	case errors.Is(err, ErrUnknownMessage):
-		p.bot.cfg.Logger.Info("message was deleted", "session", p.session, "message", m.Key)
+		return
+	case errors.Is(o.err, ErrUnknownMessage):
+		log.Info("message was deleted")
 		*s = sent{gone: true}
-		return time.Time{}
+		return
 	case f.Permanent:
-		p.bot.cfg.Logger.Error("edit refused by the network", "session", p.session, "message", m.Key, "err", err)
+		log.Error("edit refused by the network", "err", o.err)
 	default:
-		p.bot.cfg.Logger.Log(ctx, m.trouble(f), "message not edited, trying again", "session", p.session, "message", m.Key, "err", err)
-		return s.wait(f.RetryAfter)
+		log.Log(context.Background(), m.trouble(f), "message not edited, trying again", "err", o.err)
+		s.wait(f.RetryAfter)
+		return
 	}
 	*s = sent{shows: shows}
-	return time.Time{}
 }
 
 // trouble is the level at which a failure is logged. That progress has to wait for the rate budget

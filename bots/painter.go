@@ -26,6 +26,7 @@ type painter struct {
 	state    state
 	sent     map[string]*sent // by key
 	edited   time.Time        // when a message of class Progress was last edited
+	editing  *editing         // the edit that is under way, or nil
 	working  time.Time        // when it has to be shown again that the bot is at work; zero if it is not shown
 	recorded bool             // this pass wrote to the log, so there is more to read
 	troubles int              // in a row, with the log
@@ -63,6 +64,7 @@ func (p *painter) run(ctx context.Context) {
 		next := p.pass(ctx)
 		switch {
 		case ctx.Err() != nil:
+			p.finish()
 			return
 		case p.recorded:
 			continue
@@ -70,13 +72,21 @@ func (p *painter) run(ctx context.Context) {
 			return
 		}
 		if !p.wait(ctx, next) {
+			p.finish()
 			return
 		}
 	}
 }
 
-// wait waits until the painter is woken, or until next if that is not zero. It reports whether ctx
-// has not ended.
+// finish waits for the edit that is under way.
+func (p *painter) finish() {
+	if p.editing != nil {
+		p.landed(<-p.editing.done)
+	}
+}
+
+// wait waits until the painter is woken, until the edit that is under way is done, or until next if that
+// is not zero. It reports whether ctx has not ended.
 func (p *painter) wait(ctx context.Context, next time.Time) bool {
 	var due <-chan time.Time
 	if !next.IsZero() {
@@ -84,9 +94,16 @@ func (p *painter) wait(ctx context.Context, next time.Time) bool {
 		defer timer.Stop()
 		due = timer.C
 	}
+	var done <-chan outcome
+	if p.editing != nil {
+		done = p.editing.done
+	}
 	select {
 	case <-ctx.Done():
 		return false
+	case o := <-done:
+		p.landed(o)
+		return true
 	case <-due:
 		return true
 	case <-p.woken:
@@ -139,6 +156,9 @@ func (p *painter) pass(ctx context.Context) (next time.Time) {
 	slices.SortStableFunc(want, func(a, b wanted) int { return int(a.Class - b.Class) })
 	for _, m := range want {
 		later(m, p.edit(ctx, m, l))
+	}
+	if p.editing != nil {
+		later(p.editing.wanted, l.now.Add(editTimeout)) // or when it is done
 	}
 	if err := p.settle(ctx, owed); err != nil && ctx.Err() == nil {
 		p.bot.cfg.Logger.Error("receipt not written", "session", p.session, "err", err)
