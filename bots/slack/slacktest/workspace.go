@@ -36,6 +36,7 @@ type Config struct {
 	Scopes    string        // of the bot token; empty is all that there are here
 	Tiers     bool          // Slack's rate limits hold
 	NoStreams bool          // the workspace has no streaming
+	Direct    bool          // there is no network: calls come by RoundTrip, and events do not go out
 
 	StreamFor  time.Duration // after which a stream ends by itself; 0 is 5 min
 	EditWithin time.Duration // after which the bot may not edit any more; 0 is never
@@ -119,7 +120,7 @@ func New(c Config) *Workspace {
 	}}
 	w.Socket, w.People = newSocket(w), People{w}
 	w.API = newAPI(w)
-	w.server = httptest.NewServer(w.API.routes())
+	w.server = serve(w.API.routes(), c.Direct)
 	w.URL = w.server.URL + "/api/"
 	return w
 }
