@@ -46,13 +46,14 @@ type limit struct {
 // chat.postMessage has one of its own. We make a burst at once and the other calls of the minute evenly.
 // So no minute has more than Slack takes, and the n-th of many that come together is never later than
 // at an even pace. That holds beside progress too, for as many as Slack takes in half a minute, because
-// progress leaves half of the burst; where there is nothing but progress it may use all of it.
+// progress leaves half of the burst and one; those after them come at the pace that is left beside the
+// burst. Where there is nothing but progress it may use all.
 func (r request) limit() limit {
 	switch r.method {
 	case "chat.postMessage":
-		return limit{60, 10, 5}
+		return limit{60, 10, 6}
 	case "chat.update", "chat.delete", "conversations.replies":
-		return limit{50, 10, 5}
+		return limit{50, 10, 6}
 	case "chat.startStream", "chat.stopStream":
 		return limit{20, 10, 0}
 	case "chat.appendStream", "assistant.threads.setStatus":
@@ -62,7 +63,7 @@ func (r request) limit() limit {
 	case "apps.connections.open":
 		return limit{20, 10, 0}
 	}
-	return limit{100, 20, 10}
+	return limit{100, 20, 11}
 }
 
 // A busyError says that a method may not be called yet.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -84,6 +85,39 @@ func TestProgressGivesWay(t *testing.T) {
 		require.NoError(t, l.wait(t.Context(), progress))
 		require.Contains(t, busy.Error(), "chat.update is at its rate limit")
 	})
+}
+
+// However much progress there is: as many calls that matter more as Slack takes in half a minute can come
+// together, and each is made as early as if they were made one after the other without any progress.
+func TestProgressDelaysNobody(t *testing.T) {
+	for _, method := range []string{"chat.postMessage", "chat.update", "chat.postEphemeral"} {
+		synctest.Test(t, func(t *testing.T) {
+			l, r := newLimiter(), request{method: method, class: bots.Final}
+			ctx, cancel := context.WithCancel(t.Context())
+			var progress, wg sync.WaitGroup
+			progress.Go(func() {
+				for ; ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
+					_ = l.wait(ctx, request{method: method, class: bots.Progress})
+				}
+			})
+			time.Sleep(time.Minute)
+			start := time.Now()
+			waits := make([]time.Duration, r.limit().minute/2)
+			for k := range waits {
+				wg.Go(func() {
+					require.NoError(t, l.wait(ctx, r))
+					waits[k] = time.Since(start)
+				})
+			}
+			wg.Wait()
+			cancel()
+			progress.Wait()
+			slices.Sort(waits)
+			for k, got := range waits {
+				require.LessOrEqual(t, got, time.Duration(k)*time.Minute/time.Duration(r.limit().minute), "%s %d", method, k)
+			}
+		})
+	}
 }
 
 func TestWaitEndsWithItsContext(t *testing.T) {

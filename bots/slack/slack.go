@@ -4,7 +4,8 @@
 // that no address of ours has to be reachable, or by requests of Slack's to ours (http.go). It is
 // decoded by small structs of our own (event.go), offered to the bot in order, once (intake.go), and
 // acknowledged only when the bot has taken it. Messages go out as
-// mrkdwn (render.go) in blocks (compose.go), at the rate that Slack allows (limit.go), and every
+// mrkdwn (render.go) in blocks (compose.go), a turn at work as a stream of tasks where Slack has streams
+// (stream.go, tasks.go), at the rate that Slack allows (limit.go), and every
 // refusal is sorted into what can be tried again and what cannot (errors.go).
 //
 // What may be changed here is how Slack is spoken to. What a thread shows is decided in package
@@ -13,6 +14,9 @@
 //
 // BUG(slack): what people write while the program is down longer than Slack tries to deliver (some
 // six minutes) is not caught up with.
+//
+// BUG(slack): if the program dies between the start of a stream and its receipt while an older stream of
+// the same thread is open too, the older one may be taken for it: streams have no key before they end.
 //
 // BUG(slack): mrkdwn has no escape for stars, underscores and tildes, so a literal *word* shows bold.
 package slack
@@ -37,8 +41,8 @@ const Name = "slack"
 // and 4,000 in the plain text of an edit.
 const maxText = 3000
 
-// editEvery paces the edits of one thread's progress. All threads together share 50 edits a minute;
-// see limiter.
+// editEvery paces how often one thread's progress changes. All threads together share 50 edits and 100
+// additions to streams a minute; see limiter.
 const editEvery = 2 * time.Second
 
 // Config is how to reach a workspace.
