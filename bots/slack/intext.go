@@ -60,7 +60,7 @@ func readReference(ref string, name func(id string) string) string {
 	case kind == '#' && labelled && label != "":
 		return "#" + label
 	case kind == '#':
-		return "#" + rest
+		return "#" + name(rest)
 	case kind == '!' && labelled:
 		return label
 	case kind == '!': // !here, !subteam^S1

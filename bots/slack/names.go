@@ -14,8 +14,8 @@ import (
 	"github.com/heddle-bot/heddle/bots"
 )
 
-// names are those of people by id. They are learned before the first event comes, and looked up in
-// the background for who comes later: whoever asks gets what is known, which may be the id.
+// names are those of people and of channels by id. Those of people are learned before the first event comes, and looked up in
+// the background for who comes later, as those of channels are: whoever asks gets what is known, which may be the id.
 //
 // People choose their names, so none can be trusted. They are kept as one short line; see oneLine.
 type names struct {
@@ -125,7 +125,7 @@ func (n *names) run(ctx context.Context, w *web, log *slog.Logger) {
 			case err == nil:
 				n.learn(id, text)
 			case ctx.Err() == nil:
-				log.Warn("a name is not known", "user", id, "err", err)
+				log.Warn("a name is not known", "id", id, "err", err)
 			}
 		}
 	}
@@ -133,6 +133,9 @@ func (n *names) run(ctx context.Context, w *web, log *slog.Logger) {
 
 // nameOf returns the name that Slack shows of a person.
 func (w *web) nameOf(ctx context.Context, id string) (string, error) {
+	if strings.HasPrefix(id, "C") || strings.HasPrefix(id, "G") {
+		return w.channelName(ctx, id)
+	}
 	var u *slack.User
 	err := w.call(ctx, request{method: "users.info", class: bots.Notice}, func(ctx context.Context) (err error) {
 		u, err = w.api.GetUserInfoContext(ctx, id)
@@ -142,6 +145,18 @@ func (w *web) nameOf(ctx context.Context, id string) (string, error) {
 		return "", err
 	}
 	return cmp.Or(shownName(u), id), nil
+}
+
+// channelName asks for the name of a channel that the bot may see.
+func (w *web) channelName(ctx context.Context, id string) (name string, err error) {
+	err = w.call(ctx, request{method: "conversations.info", class: bots.Notice}, func(ctx context.Context) error {
+		c, err := w.api.GetConversationInfoContext(ctx, &slack.GetConversationInfoInput{ChannelID: id})
+		if err == nil {
+			name = oneLine(c.Name)
+		}
+		return err
+	})
+	return cmp.Or(name, id), err
 }
 
 // shownName returns the name by which Slack shows a person; "" if there is none.

@@ -50,6 +50,22 @@ func TestNamesOfWhoComesLaterAreLookedUpInTheBackground(t *testing.T) {
 	require.Equal(t, "@carol look", said(f.accepted(2))[1].Text)
 }
 
+func TestNamesOfChannelsAreLookedUp(t *testing.T) {
+	f := newFixture(t, slacktest.Config{})
+	f.listen()
+	other := f.w.AddChannel("deploys")
+	f.w.SayRaw(f.alice, f.c, "", "see <#"+other+"|>")
+	require.Equal(t, "see #"+other, said(f.accepted(1))[0].Text, "accepted before the name is known")
+	f.wait("the name", func() bool { return len(f.w.API.Calls("conversations.info")) == 1 })
+	for n := 2; ; n++ {
+		f.w.SayRaw(f.alice, f.c, "", "and <#"+other+"|>")
+		if said(f.accepted(n))[n-1].Text == "and #deploys" {
+			break
+		}
+	}
+	require.Len(t, f.w.API.Calls("conversations.info"), 1)
+}
+
 func TestListenWithoutNames(t *testing.T) {
 	for name, c := range map[string]struct {
 		scopes string

@@ -219,5 +219,5 @@ func TestCheckNamesMissingScopes(t *testing.T) {
 	findings := f.s.Check(t.Context())
 	require.Equal(t, "slack scopes", findings[1].Name)
 	require.False(t, findings[1].OK)
-	require.Contains(t, findings[1].Text, "add app_mentions:read, commands, files:read, files:write, groups:history, im:history, mpim:history on")
+	require.Contains(t, findings[1].Text, "add app_mentions:read, channels:read, commands, files:read, files:write, groups:history, groups:read, im:history, mpim:history on")
 }
