@@ -37,6 +37,9 @@ const (
 	notDone      = "That did not work, because of a fault of mine. Please try again."
 )
 
+// sayStop tells how to stop a turn where there is no button for it.
+const sayStop = "Say “stop” here to end this."
+
 // summedUp is told when there was no room left for the model.
 const summedUp = "This conversation had grown too long for the model, so I have summed up what came before and go on with the summary."
 

@@ -14,6 +14,9 @@ const turnTask = "turn"
 // that is being written.
 func work(l look, t *turn, live agent.Live) *Work {
 	head := Task{ID: turnTask, Title: doing(t, live, l.now), State: TaskRunning}
+	if t.stopping == 0 {
+		head.Detail = sayStop // a stream has no button
+	}
 	if live.Queued {
 		head.State = TaskPending
 	}
