@@ -25,6 +25,9 @@ func (b *Bot) accept(ctx context.Context, e Event) error {
 		return b.clicked(ctx, e)
 	case Commanded:
 		return b.commanded(ctx, e)
+	case HomeOpened:
+		b.teller.home(e)
+		return nil
 	}
 	return fmt.Errorf("unknown event %T", e)
 }

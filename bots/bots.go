@@ -50,7 +50,11 @@ type Info struct {
 	CodeSize  func(code string) int          // bytes of code in the network's own form, escaped; nil is len. See Cut
 	MaxLabel  int                            // characters of a button's Label; 0 is no limit
 	Mention   func(id string) string         // how the network writes a person's name in a message, by id, without calling them
+	Abilities
+}
 
+// Abilities are what a network may have or not.
+type Abilities struct {
 	// Working shows in the thread that the bot is at work, which the network takes back after
 	// WorkingFor and when the bot posts there; or that it is not any more. It returns soon. What
 	// becomes of it is of no consequence. nil: the network has no such thing.
@@ -64,6 +68,19 @@ type Info struct {
 	// messages: the root, and then the newest, oldest first. cut says that some between are left out.
 	// The bot's own are not among them. nil: the network does not tell. Errors wrap *Error.
 	Earlier func(ctx context.Context, t Thread, before string, most int) (all []Said, cut bool, err error)
+
+	// Home shows a person the bot's page on the network, instead of what it showed before. The pieces
+	// are rendered and at most MaxText each; those beyond MaxHome are left out. nil: there is no such
+	// page, and no HomeOpened. Errors wrap *Error.
+	Home    func(ctx context.Context, person string, pieces []string) error
+	MaxHome int
+
+	// Link returns where people find a message of the thread, as a URL, or "". It is quick. nil: nowhere.
+	Link func(t Thread, id MessageID) string
+
+	// Direct reports whether a channel is a conversation of one person with the bot, of which nobody
+	// else is to know. nil: there are none.
+	Direct func(channel string) bool
 }
 
 // A Thread is the address of a conversation. It is carried by every event and message: nothing is

@@ -2,7 +2,8 @@ package bots
 
 import "time"
 
-// An Event is what a Platform tells of: Said, Edited, Deleted, Clicked or Commanded.
+// An Event is what a Platform tells of: Said, Edited, Deleted, Clicked, Commanded
+// or HomeOpened.
 type Event interface{ event() }
 
 // Said is a message that somebody wrote.
@@ -57,8 +58,17 @@ type Commanded struct {
 	Text   string // after the name of the command
 }
 
-func (Said) event()      {}
-func (Edited) event()    {}
-func (Deleted) event()   {}
-func (Clicked) event()   {}
-func (Commanded) event() {}
+// HomeOpened is a look at the bot's page, which Info.Home shows. It is kept nowhere: who looks again
+// is shown again.
+type HomeOpened struct {
+	ID        string // unique; the same however often it is delivered
+	Workspace string // of Thread
+	By        Person
+}
+
+func (Said) event()       {}
+func (Edited) event()     {}
+func (Deleted) event()    {}
+func (Clicked) event()    {}
+func (Commanded) event()  {}
+func (HomeOpened) event() {}

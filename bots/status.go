@@ -12,16 +12,17 @@ import (
 // This file answers what is going on. The answers are made from the log when they are asked for.
 
 // An account is what a session's log says to those who ask for its status. The zero account is that
-// of an empty log.
+// of an empty log, and is not to be changed.
 type account struct {
 	state
-	model         string // that somebody chose; empty is the channel's
-	input, output int    // tokens of all requests so far
+	model         string          // that somebody chose; empty is the channel's
+	input, output int             // tokens of all requests so far
+	people        map[string]bool // by id: who has said something, or answered
 }
 
 // newAccount reads the session's log.
 func newAccount(ctx context.Context, log Log, session string) (*account, error) {
-	a := &account{}
+	a := &account{people: map[string]bool{}}
 	for e, err := range log.Read(ctx, session, 0) {
 		if err == nil {
 			err = a.apply(e)
@@ -42,6 +43,12 @@ func (a *account) apply(e store.Entry) error {
 		}
 		var used agent.TurnEnded // for its Usage
 		switch v := v.(type) {
+		case *agent.UserSaid:
+			a.people[v.By.ID] = true
+		case *agent.Decided:
+			a.people[v.By.ID] = true
+		case *agent.Answered:
+			a.people[v.By.ID] = true
 		case *agent.ModelChosen:
 			a.model = v.Model
 		case *agent.ModelSaid:

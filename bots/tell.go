@@ -29,6 +29,7 @@ type words struct {
 	at      Thread
 	m       Message
 	compose func(context.Context) (Message, error) // completes m; nil: it is complete
+	show    func(context.Context) error            // is done instead of a post; nil: m is posted
 }
 
 func newTeller(c Config) teller { return teller{cfg: c, queue: make(chan words, maxWords)} }
@@ -46,13 +47,18 @@ func (t *teller) say(at Thread, m Message) {
 
 // later is say for a message that takes some time to be made: compose makes it of m when its turn comes.
 func (t *teller) later(at Thread, m Message, compose func(context.Context) (Message, error)) {
-	if t.told.before(at.String() + " " + m.Key) {
+	t.put(words{at: at, m: m, compose: compose})
+}
+
+// put lets words wait, once for each key in the thread.
+func (t *teller) put(w words) {
+	if t.told.before(w.at.String() + " " + w.m.Key) {
 		return
 	}
 	select {
-	case t.queue <- words{at, m, compose}:
+	case t.queue <- w:
 	default:
-		t.cfg.Logger.Warn("too much to be told, dropped", "session", at.String())
+		t.cfg.Logger.Warn("too much to be told, dropped", "session", w.at.String())
 	}
 }
 
@@ -104,8 +110,19 @@ func (t *teller) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case w := <-t.queue:
-			t.post(ctx, w)
+			if w.show != nil {
+				t.try(ctx, w)
+			} else {
+				t.post(ctx, w)
+			}
 		}
+	}
+}
+
+// try shows what is no message. If it fails nobody tries again: who looks again is shown again.
+func (t *teller) try(ctx context.Context, w words) {
+	if err := w.show(ctx); err != nil && ctx.Err() == nil {
+		t.cfg.Logger.Warn("not shown", "what", w.m.Key, "err", err)
 	}
 }
 

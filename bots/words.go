@@ -40,6 +40,12 @@ const (
 // sayStop tells how to stop a turn where there is no button for it.
 const sayStop = "Say “stop” here to end this."
 
+// What people read on the bot's page.
+const (
+	nothingForYou  = "Nothing waits for you."
+	nothingOfYours = "Nothing runs in the threads that you take part in."
+)
+
 // summedUp is told when there was no room left for the model.
 const summedUp = "This conversation had grown too long for the model, so I have summed up what came before and go on with the summary."
 

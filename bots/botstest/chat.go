@@ -26,6 +26,7 @@ type Chat struct {
 	Fault func(Op) Fault
 
 	Archive Archive
+	Homes   Homes
 
 	mu       sync.Mutex
 	last     int // number of the latest message, click or event
@@ -61,6 +62,7 @@ const (
 	maxText   = 1000 // bytes
 	maxCode   = 2000 // bytes
 	maxLabel  = 40   // characters
+	maxHome   = 12   // pieces
 	editEvery = 2 * time.Second
 	again     = time.Second // between two deliveries of an event that was not taken
 )
@@ -78,11 +80,16 @@ func (c *Chat) Info() bots.Info {
 		MaxCode:   maxCode,
 		MaxLabel:  maxLabel,
 		Mention:   func(id string) string { return "@" + id },
-		Fetch:     c.Archive.fetch,
-		Earlier:   c.Archive.earlier,
-
-		Working:    c.working,
-		WorkingFor: time.Minute,
+		Abilities: bots.Abilities{
+			Working:    c.working,
+			WorkingFor: time.Minute,
+			Fetch:      c.Archive.fetch,
+			Earlier:    c.Archive.earlier,
+			Home:       c.Homes.show,
+			MaxHome:    maxHome,
+			Link:       link,
+			Direct:     func(channel string) bool { return strings.HasPrefix(channel, "with-") },
+		},
 	}
 }
 

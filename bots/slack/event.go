@@ -73,6 +73,7 @@ type message struct {
 	Channel     string   `json:"channel"`
 	ChannelType string   `json:"channel_type"` // not told in app_mention
 	EventTS     string   `json:"event_ts"`
+	Tab         string   `json:"tab"`                  // of app_home_opened
 	DeletedTS   string   `json:"deleted_ts"`           // of message_deleted
 	Now         *spoken  `json:"message"`              // of message_changed
 	Before      *spoken  `json:"previous_message"`     // of both
@@ -98,6 +99,8 @@ type spoken struct {
 // event decodes an inner event; nil is none for us.
 func (r *reader) event(m message) bots.Event {
 	switch {
+	case m.Type == "app_home_opened":
+		return r.opened(m)
 	case m.Channel == "":
 		return nil
 	case m.Type == "agent_session_stopped":

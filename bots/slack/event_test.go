@@ -60,6 +60,9 @@ func TestReadMessages(t *testing.T) {
 		{"join", `{"type":"message","subtype":"channel_join","user":"U1","ts":"1.0","channel":"C1"}`, nil},
 		{"nobody", `{"type":"message","text":"x","ts":"1.0","channel":"C1"}`, nil},
 		{"nowhere", `{"type":"message","user":"U1","text":"x","ts":"1.0"}`, nil},
+		{"home", `{"type":"app_home_opened","user":"U1","channel":"D1","tab":"home","event_ts":"1515449522000016","view":{"id":"V1"}}`,
+			bots.HomeOpened{ID: "home/U1/1515449522000016", Workspace: "T1", By: ann}},
+		{"another tab", `{"type":"app_home_opened","user":"U1","channel":"D1","tab":"messages","event_ts":"1515449522000016"}`, nil},
 		{"something else", `{"type":"reaction_added","user":"U1"}`, nil},
 	} {
 		require.Equal(t, c.want, readEvent(t, c.event), c.name)

@@ -32,6 +32,7 @@ func methods() map[string][]string {
 		"users.info":                   {"users:read"},
 		"users.list":                   {"users:read"},
 		"views.open":                   nil,
+		"views.publish":                nil,
 	}
 }
 
@@ -41,9 +42,10 @@ func history() []string {
 	return []string{"channels:history", "groups:history", "im:history", "mpim:history"}
 }
 
-// events returns the events that are subscribed to, with the scope that Slack demands for them.
+// events returns the events that are subscribed to, with the scope that Slack demands for them, or "".
 func events() map[string]string {
 	return map[string]string{
+		"app_home_opened":  "",
 		"app_mention":      "app_mentions:read",
 		"message.channels": "channels:history",
 		"message.groups":   "groups:history",
@@ -58,7 +60,7 @@ func needed() []string {
 	all = slices.AppendSeq(all, maps.Values(events()))
 	all = append(all, "commands")
 	slices.Sort(all)
-	return slices.Compact(all)
+	return slices.DeleteFunc(slices.Compact(all), func(scope string) bool { return scope == "" })
 }
 
 // Manifest returns the manifest from which Slack makes the app: what it is called, and exactly the
@@ -71,7 +73,7 @@ func Manifest(url string) slack.Manifest {
 			Description: "An agent that works with the team, and asks before it acts",
 		},
 		Features: slack.Features{
-			AppHome: slack.AppHome{MessagesTabEnabled: true},
+			AppHome: slack.AppHome{HomeTabEnabled: true, MessagesTabEnabled: true},
 			BotUser: slack.BotUser{DisplayName: "heddle", AlwaysOnline: true},
 			SlashCommands: []slack.ManifestSlashCommand{
 				{Command: "/heddle", Description: "Ask what I can do, or tell me what to do", UsageHint: "help", ShouldEscape: true, Url: url},

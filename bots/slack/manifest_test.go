@@ -77,7 +77,7 @@ func TestManifest(t *testing.T) {
 		require.Equal(t, m, again)
 	}
 	m := Manifest("")
-	require.Equal(t, []string{"app_mention", "message.channels", "message.groups", "message.im", "message.mpim"}, m.Settings.EventSubscriptions.BotEvents)
+	require.Equal(t, []string{"app_home_opened", "app_mention", "message.channels", "message.groups", "message.im", "message.mpim"}, m.Settings.EventSubscriptions.BotEvents)
 	require.Subset(t, m.OAuthConfig.Scopes.Bot, []string{"app_mentions:read", "chat:write", "im:history", "users:read"})
 	require.LessOrEqual(t, len(m.Display.Description), 140, "Slack takes no more")
 }

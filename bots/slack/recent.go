@@ -33,6 +33,8 @@ func eventKey(ev bots.Event) string {
 		return channel + "/" + ev.ID
 	case bots.Commanded:
 		return channel + "/" + ev.ID
+	case bots.HomeOpened:
+		return ev.ID
 	}
 	return ""
 }

@@ -133,10 +133,15 @@ func (s *Slack) Info() bots.Info {
 		MaxCode:   maxCode,
 		CodeSize:  codeSize,
 		Mention:   s.names.mention,
-		Fetch:     fetcher{s.cfg, s.web}.fetch,
-		Earlier:   past{s.web, s.names}.earlier,
-
-		Working:    s.working,
-		WorkingFor: statusFor,
+		Abilities: bots.Abilities{
+			Working:    s.working,
+			WorkingFor: statusFor,
+			Fetch:      fetcher{s.cfg, s.web}.fetch,
+			Earlier:    past{s.web, s.names}.earlier,
+			Home:       s.web.home,
+			MaxHome:    maxHome,
+			Link:       s.web.link,
+			Direct:     func(channel string) bool { return direct(channel, "") },
+		},
 	}
 }

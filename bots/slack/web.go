@@ -50,6 +50,7 @@ func (w *web) call(ctx context.Context, r request, f func(context.Context) error
 // An identity is who we are, as auth.test tells.
 type identity struct {
 	team, teamName string
+	url            string // of the workspace in the web, with a slash at its end
 	enterprise     string // that the team is a part of; empty if of none
 	user, name     string
 	bot            string   // our messages carry this id
@@ -72,7 +73,7 @@ func (w *web) whoami(ctx context.Context) (*identity, error) {
 		if a.UserID == "" || a.TeamID == "" {
 			return errEmpty
 		}
-		me = &identity{team: a.TeamID, teamName: a.Team, enterprise: a.EnterpriseID, user: a.UserID, name: a.User, bot: a.BotID, scopes: scopes(a.Header)}
+		me = &identity{team: a.TeamID, teamName: a.Team, url: a.URL, enterprise: a.EnterpriseID, user: a.UserID, name: a.User, bot: a.BotID, scopes: scopes(a.Header)}
 		return nil
 	})
 	if err != nil {
