@@ -20,7 +20,7 @@ type person struct {
 func somebody(name string) verb {
 	return func(w *world, neg bool, args []string) error {
 		p := person{w, w.ids[strings.ToUpper(name)]}
-		usage := errors.New(`usage: NAME says TEXT | clicks LABEL | and NAME click LABEL | denies with TEXT | answers with TEXT | is told TEXT`)
+		usage := errors.New(`usage: NAME says TEXT | clicks LABEL | and NAME click LABEL | denies with TEXT | answers with TEXT | is told TEXT | finds at home TEXT`)
 		if len(args) < 2 {
 			return usage
 		}
@@ -36,6 +36,8 @@ func somebody(name string) verb {
 			return p.fill("Other…", rest)
 		case verb == "is told":
 			return p.told(neg, rest)
+		case verb == "finds at home":
+			return p.home(neg, rest)
 		case args[0] == "and" && len(args) >= 4 && args[2] == "click":
 			return p.clickWith(w.ids[strings.ToUpper(args[1])], strings.Join(args[3:], " "))
 		}
@@ -114,4 +116,22 @@ func (p person) told(neg bool, text string) error {
 		return nil
 	}
 	return p.wait(func() bool { return len(p.found(private)) > 0 })
+}
+
+// home opens the app's home and, when heddle has shown it, looks whether it has a text.
+func (p person) home(neg bool, text string) error {
+	before, _ := p.slack.People.Home(p.id)
+	p.slack.People.OpenHome(p.id)
+	var now slacktest.View
+	err := p.wait(func() bool {
+		now, _ = p.slack.People.Home(p.id)
+		return now.Hash != before.Hash
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("the home is not shown: %w", err)
+	case strings.Contains(now.Text, text) == neg:
+		return fmt.Errorf("the home is:\n%s", now.Text)
+	}
+	return nil
 }
