@@ -41,33 +41,44 @@ type Finding struct {
 	Text string // what was found; if not OK, what to do
 }
 
-// Check looks whether the tokens can do what is needed of them. It posts nothing. It ends with ctx
-// or after half a minute.
-func (s *Slack) Check(ctx context.Context) []Finding {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+// Check looks whether the tokens can do what is needed of them, and whether the bot is in the channels
+// of those addresses, which are like bots.Thread.ChannelID. It posts nothing. It ends with ctx or after
+// half a minute, and two seconds more for each channel.
+func (s *Slack) Check(ctx context.Context, channels ...string) []Finding {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second+time.Duration(len(channels))*2*time.Second)
 	defer cancel()
-	all := s.checkBot(ctx)
+	me, all := s.checkBot(ctx)
 	if s.cfg.SigningSecret != "" {
-		return all // events come over HTTP
+		all = append(all, Finding{"slack signing secret", true, "there is one; whether it is the right one shows when Slack sends something"})
+	} else {
+		all = append(all, s.checkApp(ctx))
 	}
-	return append(all, s.checkApp(ctx))
+	if me == nil {
+		return all
+	}
+	for _, address := range channels {
+		ok, text := s.web.checkChannel(ctx, me, address)
+		all = append(all, Finding{"channel " + address, ok, text})
+	}
+	return all
 }
 
-func (s *Slack) checkBot(ctx context.Context) []Finding {
+// checkBot also returns who the bot is, if Slack tells.
+func (s *Slack) checkBot(ctx context.Context) (*identity, []Finding) {
 	me, err := s.web.whoami(ctx)
 	if err != nil {
-		return []Finding{{Name: "slack bot token", Text: advice(err)}}
+		return nil, []Finding{{Name: "slack bot token", Text: advice(err)}}
 	}
 	all := []Finding{{"slack bot token", true, fmt.Sprintf("connected to %s as %s", me.teamName, me.name)}}
 	if len(me.scopes) == 0 {
-		return all // a proxy may drop the header that lists them
+		return me, all // a proxy may drop the header that lists them
 	}
 	missing := slices.DeleteFunc(needed(), func(scope string) bool { return slices.Contains(me.scopes, scope) })
 	if len(missing) > 0 {
-		return append(all, Finding{Name: "slack scopes", Text: fmt.Sprintf(
+		return me, append(all, Finding{Name: "slack scopes", Text: fmt.Sprintf(
 			"add %s on the app's page under “OAuth & Permissions”, then reinstall the app", strings.Join(missing, ", "))})
 	}
-	return append(all, Finding{"slack scopes", true, "all that are needed"})
+	return me, append(all, Finding{"slack scopes", true, "all that are needed"})
 }
 
 func (s *Slack) checkApp(ctx context.Context) Finding {

@@ -170,6 +170,9 @@ func TestHTTPAnswersInTime(t *testing.T) {
 func TestCheckOverHTTPAsksForNoConnection(t *testing.T) {
 	f := newFixture(t, slacktest.Config{})
 	f.overHTTP()
-	require.Len(t, f.s.Check(t.Context()), 2)
+	all := f.s.Check(t.Context())
+	require.Len(t, all, 3)
+	require.Equal(t, "slack signing secret", all[2].Name)
+	require.True(t, all[2].OK)
 	require.Empty(t, f.w.API.Calls("apps.connections.open"))
 }

@@ -52,7 +52,7 @@ func (r request) limit() limit {
 	switch r.method {
 	case "chat.postMessage":
 		return limit{60, 10, 6}
-	case "chat.update", "chat.delete", "conversations.replies":
+	case "chat.update", "chat.delete", "conversations.history", "conversations.replies":
 		return limit{50, 10, 6}
 	case "chat.startStream", "chat.stopStream":
 		return limit{20, 10, 0}

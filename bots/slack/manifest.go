@@ -24,6 +24,7 @@ func methods() map[string][]string {
 		"chat.startStream":             {"chat:write"},
 		"chat.stopStream":              {"chat:write"},
 		"chat.update":                  {"chat:write"},
+		"conversations.history":        history(),
 		"conversations.info":           {"channels:read", "groups:read"},
 		"conversations.replies":        history(),
 		"files.completeUploadExternal": {"files:write"},

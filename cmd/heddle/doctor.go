@@ -193,7 +193,8 @@ func modelHelp(err error) string {
 	return "see the message of the provider"
 }
 
-// slack asks who the bot is, and for a connection, which it does not open.
+// slack asks who the bot is, for a connection, which it does not open, and about the channels that are
+// listed.
 func (d *doctor) slack(ctx context.Context) {
 	http := d.cfg.Slack.Mode == "http"
 	if d.secrets.slackBot == "" || !http && d.secrets.slackApp == "" || http && d.secrets.slackSigning == "" {
@@ -204,7 +205,8 @@ func (d *doctor) slack(ctx context.Context) {
 		d.fail("%v", err)
 		return
 	}
-	for _, f := range network.Check(ctx) {
+	listed := slices.DeleteFunc(slices.Sorted(maps.Keys(d.cfg.Channels)), func(name string) bool { return name == "default" })
+	for _, f := range network.Check(ctx, listed...) {
 		if f.OK {
 			d.ok("%s: %s", f.Name, f.Text)
 		} else {
@@ -217,7 +219,7 @@ func (d *doctor) slack(ctx context.Context) {
 }
 
 // events looks at the address where Slack's requests are to come in. Whether Slack reaches it, nobody
-// can tell from here.
+// can tell from here, so it says how to find out.
 func (d *doctor) events() {
 	addr := d.cfg.Slack.EventsAddr
 	l, err := net.Listen("tcp", addr)
@@ -230,4 +232,6 @@ func (d *doctor) events() {
 		_ = l.Close()
 		d.ok("slack.events_addr: %s is free; what Slack sends to the Request URLs on the app's page has to arrive there", addr)
 	}
+	d.ok("to test that, while heddle serves: curl -i -X POST followed by the Request URL. " +
+		"The answer is 401 if it comes from heddle, which takes nothing that Slack has not signed")
 }

@@ -191,6 +191,14 @@ func (c *clinic) overHTTP(t *testing.T, addr string) {
 	c.env = []string{c.env[0], c.env[1], "SLACK_SIGNING_SECRET", slacktest.SigningSecret}
 }
 
+// channel puts a channel into the configuration, where the bot has that state.
+func (c *clinic) channel(t *testing.T, id string, s slacktest.State) {
+	c.slack.SetState(id, s)
+	text, err := os.ReadFile(c.config)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(c.config, fmt.Appendf(text, "[channels.\"slack/%s/%s\"]\n", slacktest.TeamID, id), 0o600))
+}
+
 func TestDoctorFindsAllWell(t *testing.T) {
 	c := newClinic(t, llmtest.Say("pong"))
 	o := runWith(c.env, "doctor", "-c", c.config)
@@ -261,6 +269,25 @@ func TestDoctorFinds(t *testing.T) {
 			require.NotContains(t, o.stdout, slacktest.BotToken)
 		})
 	}
+}
+
+func TestDoctorSaysHowToTestHTTP(t *testing.T) {
+	c := newClinic(t, llmtest.Say("pong"))
+	c.overHTTP(t, "127.0.0.1:0")
+	o := runWith(c.env, "doctor", "-c", c.config)
+	require.Zero(t, o.code, o)
+	require.Regexp(t, "(?s)ok    slack signing secret: .*curl -i -X POST .* 401", o.stdout)
+}
+
+func TestDoctorLooksAtChannels(t *testing.T) {
+	c := newClinic(t, llmtest.Say("pong"))
+	c.channel(t, c.slack.AddChannel("general"), slacktest.Joined)
+	c.channel(t, c.slack.AddChannel("absent"), slacktest.Absent)
+	o := runWith(c.env, "doctor", "-c", c.config)
+	require.Equal(t, 1, o.code, o)
+	require.Contains(t, o.stdout, "ok    channel slack/T0HEDDLE/CGENERAL: the bot is in it\n")
+	require.Contains(t, o.stdout, "FAIL  channel slack/T0HEDDLE/CABSENT: the bot is not in it: type “/invite @heddle” in the channel\n")
+	require.NotContains(t, o.stdout, "channel default")
 }
 
 func TestManifestCommand(t *testing.T) {

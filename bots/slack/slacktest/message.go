@@ -32,6 +32,7 @@ type content struct {
 	reactions []string // of the bot
 	edited    string   // the ts of the last edit
 	unfurled  bool     // links in it are shown with what is behind them
+	notice    string   // the subtype, if it is Slack's own and tells what somebody did to the channel
 	gone      bool     // deleted while its thread stays
 }
 
@@ -173,6 +174,9 @@ func metadataKey(raw json.RawMessage) string {
 
 // json returns the message as the Web API and events show it.
 func (m *Message) json() map[string]any {
+	if m.notice != "" {
+		return map[string]any{"type": "message", "subtype": m.notice, "ts": m.TS, "user": m.User, "text": m.Fallback}
+	}
 	v := map[string]any{"type": "message", "ts": m.TS, "user": m.User, "text": m.Fallback, "team": TeamID}
 	if m.Thread != "" {
 		v["thread_ts"] = m.Thread

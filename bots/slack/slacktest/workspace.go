@@ -203,12 +203,24 @@ func (w *Workspace) AddChannel(name string) string {
 	return id
 }
 
-// SetState changes what the bot may do in a channel.
+// SetState changes what the bot may do in a channel. Slack writes into a channel that it was archived,
+// and that it is not any more.
 func (w *Workspace) SetState(channel string, s State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c := w.channel(channel)
+	was := c.archived
 	c.absent, c.archived = s == Absent, s == Archived
+	if was == c.archived {
+		return
+	}
+	notice := "channel_archive"
+	if was {
+		notice = "channel_unarchive"
+	}
+	const admin = "U0ADMIN"
+	text := "<@" + admin + "> did " + notice
+	c.messages = append(c.messages, &Message{TS: w.next(), User: admin, Text: text, Fallback: text, content: content{notice: notice}})
 }
 
 // Direct returns the id of the direct conversation between a person and the bot.
