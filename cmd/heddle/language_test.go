@@ -193,7 +193,8 @@ func modelVerbs() map[string]verb {
 			x.Finish()
 			return nil
 		}),
-		"reads": replies(readsArtefact),
+		"writes": replies(writes),
+		"reads":  replies(readsArtefact),
 		"fails": replies(func(x *llmtest.Exchange, args []string) error {
 			status, err := strconv.Atoi(args[0])
 			x.Fail(&llm.Error{Status: status, Message: strings.Join(args[1:], " ")})
@@ -201,6 +202,14 @@ func modelVerbs() map[string]verb {
 		}),
 		"is": replies(isLeft),
 	}
+}
+
+// writes is "model writes N TEXT": it answers with the text, as often as it takes to have N characters.
+func writes(x *llmtest.Exchange, args []string) error {
+	n, err := strconv.Atoi(args[0])
+	x.Say(strings.Repeat(args[1]+"\n\n", n/(len(args[1])+2)+1))
+	x.Finish()
+	return err
 }
 
 // readsArtefact is "model reads the artefact LINE": the one that the request names.
@@ -274,6 +283,7 @@ func botVerbs() map[string]verb {
 			}
 			return nil
 		},
+		"sends": sends,
 	}
 }
 
@@ -315,13 +325,13 @@ func slackVerbs() map[string]verb {
 	return map[string]verb{
 		// "slack holds METHOD" lets the next call of it wait until "slack releases".
 		"holds": func(w *world, _ bool, args []string) error {
-			w.held = make(chan struct{})
-			w.slack.API.Fail(args[0], slacktest.Fault{Hold: w.held})
+			w.held = hold{make(chan struct{}), len(w.slack.API.Calls(args[0]))}
+			w.slack.API.Fail(args[0], slacktest.Fault{Hold: w.held.release})
 			return nil
 		},
 		"releases": func(w *world, _ bool, _ []string) error {
-			close(w.held)
-			w.held = nil
+			close(w.held.release)
+			w.held = hold{}
 			return nil
 		},
 		// "slack sends over HTTP", before heddle starts, is mode "http".
@@ -343,6 +353,19 @@ func slackVerbs() map[string]verb {
 		"settles": func(w *world, _ bool, _ []string) error {
 			return w.eventually(func() bool { return w.slack.Socket.Stats().Unacked == 0 })
 		},
+		// "slack refuses METHOD", "slack drops METHOD": the next call of it. What is dropped takes effect,
+		// and the answer gets lost.
+		"refuses": func(w *world, _ bool, args []string) error {
+			w.slack.API.Fail(args[0], slacktest.Fault{Error: "internal_error"})
+			return nil
+		},
+		"drops": func(w *world, _ bool, args []string) error {
+			w.slack.API.Fail(args[0], slacktest.Fault{Drop: true, Applied: true})
+			return nil
+		},
+		"is":        isAsked,
+		"unfurls":   unfurls,
+		"withholds": withholds,
 		"loses": func(w *world, _ bool, args []string) error { // "slack loses acks N"
 			n, err := strconv.Atoi(args[1])
 			w.slack.Socket.Fail(slacktest.SocketFaults{LoseAcks: n})

@@ -20,7 +20,8 @@ type person struct {
 func somebody(name string) verb {
 	return func(w *world, neg bool, args []string) error {
 		p := person{w, w.ids[strings.ToUpper(name)]}
-		usage := errors.New(`usage: NAME says TEXT | clicks LABEL | and NAME click LABEL | denies with TEXT | answers with TEXT | is told TEXT | finds at home TEXT`)
+		usage := errors.New(`usage: NAME says TEXT | edits OLD to TEXT | deletes TEXT | attaches FILE... TEXT | commands TEXT | ` +
+			`clicks LABEL | and NAME click LABEL | denies with TEXT | answers with TEXT | is told TEXT | is answered TEXT | finds at home TEXT`)
 		if len(args) < 2 {
 			return usage
 		}
@@ -28,6 +29,16 @@ func somebody(name string) verb {
 		switch verb := strings.Join(args[:len(args)-1], " "); {
 		case verb == "says":
 			return p.say(rest)
+		case args[0] == "edits" && len(args) == 4 && args[2] == "to":
+			return p.edit(args[1], rest)
+		case verb == "deletes":
+			return p.delete(rest)
+		case args[0] == "attaches":
+			return p.attach(args[1:len(args)-1], rest)
+		case verb == "commands":
+			return p.slack.People.Command(p.id, p.channel, rest)
+		case verb == "is answered":
+			return p.answered(neg, rest)
 		case args[0] == "clicks":
 			return p.click(strings.Join(args[1:], " "))
 		case verb == "denies with":

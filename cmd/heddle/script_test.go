@@ -73,7 +73,14 @@ type world struct {
 
 	asked   *llmtest.Exchange // the model's request that has not been answered to its end
 	process *process
-	held    chan struct{} // closed by "slack releases"
+	held    hold
+	astray  bool // "slack withholds files"
+}
+
+// A hold is a method that "slack holds".
+type hold struct {
+	release chan struct{} // closed by "slack releases"; nil if nothing is held
+	before  int           // calls of the method until then
 }
 
 type worldKey struct{}
@@ -97,7 +104,11 @@ func newWorld(dir string, replies ...llmtest.Reply) (*world, error) {
 	w.channel = w.slack.AddChannel("general")
 	w.ids["CHANNEL"] = "slack/" + slacktest.TeamID + "/" + w.channel
 	for _, name := range people() {
-		w.ids[strings.ToUpper(name)] = w.slack.AddUser(name)
+		add := w.slack.AddUser
+		if name == "carol" {
+			add = w.slack.People.AddStranger
+		}
+		w.ids[strings.ToUpper(name)] = add(name)
 	}
 	w.ids["SLACK_URL"], w.ids["MODEL_URL"] = w.slack.URL, model.URL
 	w.env = []string{"SLACK_BOT_TOKEN=" + slacktest.BotToken, "SLACK_APP_TOKEN=" + slacktest.AppToken, "SLACK_SIGNING_SECRET=" + slacktest.SigningSecret, "MODEL_KEY=" + modelKey}
@@ -119,12 +130,12 @@ func setup(env *testscript.Env) error {
 	return nil
 }
 
-// people are the names that scripts may use.
-func people() []string { return []string{"alice", "bob", "mallory"} }
+// people are the names that scripts may use. carol is of another organisation.
+func people() []string { return []string{"alice", "bob", "mallory", "carol"} }
 
 func (w *world) close() {
-	if w.held != nil {
-		close(w.held)
+	if w.held.release != nil {
+		close(w.held.release)
 	}
 	if w.process != nil {
 		_ = w.process.end(syscall.SIGKILL) // it is killed: that is an error

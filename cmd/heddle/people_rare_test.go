@@ -1,0 +1,149 @@
+package main
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/heddle-bot/heddle/bots/slack/slacktest"
+)
+
+// This file is what people do in scripts more rarely than writing and pressing.
+
+// message returns the newest message of the current thread whose words contain text, by that person;
+// empty is anybody.
+func message(w *world, by, text string) (ts string, err error) {
+	for _, m := range w.slack.Thread(w.channel, w.root()) {
+		if (by == "" && m.User != slacktest.BotUser || m.User == by) && strings.Contains(m.Fallback, text) {
+			ts = m.TS
+		}
+	}
+	if ts == "" {
+		return "", fmt.Errorf("nobody has said %q here", text)
+	}
+	return ts, nil
+}
+
+// edit changes the words of p's newest message that contains old.
+func (p person) edit(old, text string) error {
+	ts, err := message(p.world, p.id, old)
+	if err == nil {
+		p.slack.People.Edit(p.channel, ts, text)
+	}
+	return err
+}
+
+// delete takes p's newest message away that contains text.
+func (p person) delete(text string) error {
+	ts, err := message(p.world, p.id, text)
+	if err == nil {
+		p.slack.People.Delete(p.channel, ts)
+	}
+	return err
+}
+
+// attach is say with files of the script. What is no text stands there in base 64, as NAME.base64.
+func (p person) attach(names []string, text string) error {
+	var all []slacktest.Attachment
+	for _, name := range names {
+		a := slacktest.Attachment{Name: name}
+		data, err := os.ReadFile(filepath.Join(p.dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			if data, err = os.ReadFile(filepath.Join(p.dir, name+".base64")); err == nil {
+				data, err = base64.StdEncoding.DecodeString(strings.TrimSpace(string(data)))
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if a.Content = string(data); p.astray {
+			a.Moved = "/signin"
+		}
+		all = append(all, a)
+	}
+	ts := p.slack.People.Attach(p.id, p.channel, p.root(), text, all...)
+	if p.root() == "" {
+		p.threads[p.current] = ts
+	}
+	return nil
+}
+
+// answered waits until p is told a text privately in the channel, outside of threads: that is where
+// slash commands are answered. If neg it looks once.
+func (p person) answered(neg bool, text string) error {
+	has := func() bool {
+		for _, m := range p.slack.Channel(p.channel) {
+			if m.Thread == "" && m.For == p.id && strings.Contains(m.Text, text) {
+				return true
+			}
+		}
+		return false
+	}
+	if !neg {
+		return p.wait(has)
+	}
+	if has() {
+		return errors.New("is answered so")
+	}
+	return nil
+}
+
+// isAsked is "slack is asked for METHOD", after "slack holds METHOD": it waits for the call.
+func isAsked(w *world, _ bool, args []string) error {
+	method := args[len(args)-1]
+	return w.eventually(func() bool { return len(w.slack.API.Calls(method)) > w.held.before })
+}
+
+// unfurls is "slack unfurls TEXT": what is behind the links of that message is shown.
+func unfurls(w *world, _ bool, args []string) error {
+	ts, err := message(w, "", args[0])
+	if err == nil {
+		w.slack.People.Unfurl(w.channel, ts)
+	}
+	return err
+}
+
+// withholds is "slack withholds files": those that are attached from now on lead to a page for people
+// to sign in, as if the bot had no right to them.
+func withholds(w *world, _ bool, _ []string) error {
+	w.astray = true
+	return nil
+}
+
+// sends is "bot sends NAME TEXT": it waits for a file of that name, which must be the only one in the
+// thread and contain the text.
+func sends(w *world, neg bool, args []string) error {
+	if len(args) != 2 {
+		return errors.New("usage: bot sends NAME TEXT")
+	}
+	there := func() (all []slacktest.File) {
+		for _, m := range w.found(func(m slacktest.Message) bool { return m.For == "" }) {
+			for _, f := range m.Files {
+				if ok, err := filepath.Match(args[0], f.Title); ok && err == nil {
+					all = append(all, f)
+				}
+			}
+		}
+		return all
+	}
+	if neg {
+		if len(there()) > 0 {
+			return errors.New("it does")
+		}
+		return nil
+	}
+	if err := w.wait(func() bool { return len(there()) > 0 }); err != nil {
+		return err
+	}
+	switch all := there(); {
+	case len(all) != 1:
+		return fmt.Errorf("it does so %d times", len(all))
+	case !strings.Contains(string(all[0].Data), args[1]):
+		return fmt.Errorf("what it sends is %.2000q", all[0].Data)
+	}
+	return nil
+}
