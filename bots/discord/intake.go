@@ -1,0 +1,149 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/heddle-bot/heddle/bots"
+)
+
+// maxQueued is how many events wait to be accepted. Beyond it the connection is not read any more, and
+// Discord keeps what comes until the session is resumed.
+const maxQueued = 10_000
+
+// An intake is one run of Listen: it has what comes in accepted one after the other. Discord does not
+// send an event again that was not accepted, so it is offered until it is.
+type intake struct {
+	d      *Discord
+	log    *slog.Logger
+	reader *reader
+	accept func(context.Context, bots.Event) error
+	queue  chan item
+	recent recent         // of deliver
+	wg     sync.WaitGroup // of answers to interactions
+}
+
+// An item waits to be accepted.
+type item struct {
+	dispatch
+	event bots.Event    // if it is decoded already
+	done  chan struct{} // is closed when it was accepted; nil: nobody waits
+}
+
+func newIntake(d *Discord, me *user, accept func(context.Context, bots.Event) error) *intake {
+	return &intake{
+		d: d, log: d.cfg.Logger, accept: accept,
+		reader: &reader{d, me},
+		queue:  make(chan item, maxQueued),
+		recent: recent{known: map[string]bool{}},
+	}
+}
+
+// put lets an event wait. Interactions are answered at once: Discord gives three seconds. It reports
+// false if ctx ended before there was room.
+func (in *intake) put(ctx context.Context, d dispatch) bool {
+	in.d.pulse.note(func(h *Health) { h.LastEvent = time.Now() })
+	if d.Type == "INTERACTION_CREATE" {
+		var i interaction
+		if err := json.Unmarshal(d.Data, &i); err != nil {
+			in.log.Warn("an interaction of discord is not understood", "err", err)
+			return true
+		}
+		in.interact(ctx, i)
+		return true
+	}
+	return in.add(ctx, item{dispatch: d})
+}
+
+func (in *intake) add(ctx context.Context, it item) bool {
+	select {
+	case in.queue <- it:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// deliver has items accepted until ctx ends.
+func (in *intake) deliver(ctx context.Context) {
+	sessions := 0
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case it := <-in.queue:
+			if it.Type == "READY" {
+				if sessions++; sessions > 1 {
+					in.catchUp(ctx)
+				}
+			}
+			in.handle(ctx, it)
+			if it.done != nil {
+				close(it.done)
+			}
+		}
+	}
+}
+
+// handle has one item accepted. It returns when it was, when it is nothing for us, or when ctx ended.
+func (in *intake) handle(ctx context.Context, it item) {
+	events := []bots.Event{it.event}
+	if it.event == nil {
+		var ok bool
+		if events, ok = in.decode(ctx, it.dispatch); !ok {
+			return
+		}
+	}
+	for _, e := range events {
+		in.offer(ctx, e)
+	}
+}
+
+// decode decodes an event. What Discord must be asked for is asked for until it answers: an event that
+// is not understood for a moment must not be lost.
+func (in *intake) decode(ctx context.Context, d dispatch) ([]bots.Event, bool) {
+	for wait := in.d.pace.first; ; wait = min(2*wait, in.d.pace.last) {
+		events, err := in.reader.read(ctx, d)
+		if err == nil {
+			return events, true
+		}
+		e, passing := errors.AsType[*bots.Error](err)
+		switch {
+		case ctx.Err() != nil:
+			return nil, false
+		case !passing || e.Permanent || hopeless(err) != nil:
+			in.log.Warn("an event of discord is not understood", "type", d.Type, "err", err)
+			return nil, false
+		}
+		in.log.Warn("an event waits for an answer of discord", "type", d.Type, "err", err)
+		if !sleep(ctx, max(wait, e.RetryAfter)) {
+			return nil, false
+		}
+	}
+}
+
+// offer offers an event until it is accepted.
+func (in *intake) offer(ctx context.Context, e bots.Event) {
+	key := eventKey(e)
+	if in.recent.has(key) {
+		return
+	}
+	for wait := in.d.pace.first; ; wait = min(2*wait, in.d.pace.last) {
+		err := in.accept(ctx, e)
+		if err == nil {
+			in.recent.add(key)
+			return
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		in.log.Error("an event was not accepted; it is offered again", "err", err)
+		if !sleep(ctx, wait) {
+			return
+		}
+	}
+}
