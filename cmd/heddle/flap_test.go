@@ -44,7 +44,7 @@ func TestFlapping(t *testing.T) {
 		}
 		if round%3 == 0 { // else people go on though nothing has been answered
 			answered := f.answered()
-			require.NoError(t, f.eventually(func() bool { f.approve(); return f.answered() > answered || answered == len(f.said) }))
+			require.True(t, f.patiently(func() bool { f.approve(); return f.answered() > answered || answered == len(f.said) }))
 		}
 	}
 	f.settle()
@@ -228,21 +228,27 @@ func (f *flock) answered() (n int) {
 	return n
 }
 
+// patiently waits until cond holds: what failed again and again is tried again after a minute at most, and
+// Slack limits how much is done in one.
+func (f *flock) patiently(cond func() bool) bool {
+	for range 6 {
+		if f.eventually(cond) == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // settle waits until all is answered and nothing is left to do.
 func (f *flock) settle() {
 	f.slack.Socket.Fail(slacktest.SocketFaults{})
 	for _, s := range f.said {
-		require.NoError(f, f.eventually(func() bool { f.approve(); return len(f.answers(s.word)) > 0 }), s.word)
+		require.True(f, f.patiently(func() bool { f.approve(); return len(f.answers(s.word)) > 0 }), s.word)
 	}
 	open := regexp.MustCompile(`  (open|waits) `)
 	list := ""
 	closed := func() bool { list = f.ask(f.T, question{Ask: askList}); return !open.MatchString(list) }
-	for range 6 { // what failed again and again is tried again after a minute at most, and edits are limited
-		if f.eventually(closed) == nil {
-			break
-		}
-	}
-	require.True(f, closed(), list)
+	require.True(f, f.patiently(closed), list)
 	require.NotContains(f, f.process.logged(), "level=ERROR")
 	require.NoError(f, f.halt(syscall.SIGTERM))
 }
