@@ -15,15 +15,15 @@ import (
 // This file is what goes between a network and the agent beside words: files, and what was said in a
 // thread before the agent was asked.
 
-// Sources returns where the agent reads what messages of the platform bring along.
-func Sources(p Platform) agent.Sources {
+// Sources returns where the agent reads what messages of the platforms bring along.
+func Sources(all ...Platform) agent.Sources {
 	return agent.Sources{
 		Earlier: func(ctx context.Context, session, before string, most int) ([]agent.Quote, bool, error) {
-			at, err := threadOf(p, session)
+			at, info, err := threadOf(all, session)
 			if err != nil {
 				return nil, false, err
 			}
-			ask := p.Info().Earlier
+			ask := info.Earlier
 			if ask == nil {
 				return nil, false, fmt.Errorf("%s does not tell what was said before", at.Platform)
 			}
@@ -31,11 +31,11 @@ func Sources(p Platform) agent.Sources {
 			return quotes(said), left, err
 		},
 		Fetch: func(ctx context.Context, session, ref string) (io.ReadCloser, error) {
-			at, err := threadOf(p, session)
+			at, info, err := threadOf(all, session)
 			if err != nil {
 				return nil, err
 			}
-			open := p.Info().Fetch
+			open := info.Fetch
 			if open == nil {
 				return nil, fmt.Errorf("%s has no files", at.Platform)
 			}
@@ -44,12 +44,18 @@ func Sources(p Platform) agent.Sources {
 	}
 }
 
-func threadOf(p Platform, session string) (Thread, error) {
+// threadOf returns the thread of a session, and what is to be known of its network.
+func threadOf(all []Platform, session string) (Thread, Info, error) {
 	at, err := ParseThread(session)
-	if err == nil && at.Platform != p.Info().Name {
-		err = fmt.Errorf("%s is not a thread of %s", session, p.Info().Name)
+	if err != nil {
+		return at, Info{}, err
 	}
-	return at, err
+	for _, p := range all {
+		if info := p.Info(); info.Name == at.Platform {
+			return at, info, nil
+		}
+	}
+	return at, Info{}, fmt.Errorf("%s is a thread of a network that is not connected", session)
 }
 
 func quotes(said []Said) []agent.Quote {

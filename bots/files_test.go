@@ -260,7 +260,7 @@ func TestFileOutRefused(t *testing.T) {
 func TestSources(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		chat := &botstest.Chat{}
-		s := bots.Sources(chat)
+		s := bots.Sources(elsewhere{chat}, chat)
 		root := chat.Say(bots.Said{By: ann, Text: "one", Files: []bots.File{{Name: "a"}}})
 		second := chat.Say(bots.Said{By: bob, Text: "two", Thread: root.Thread})
 		said, left, err := s.Earlier(t.Context(), root.Thread.String(), second.ID, 10)
@@ -279,6 +279,15 @@ func TestSources(t *testing.T) {
 		_, err = none.Fetch(t.Context(), root.Thread.String(), "file/a")
 		require.ErrorContains(t, err, "no files")
 	})
+}
+
+// An elsewhere is another network.
+type elsewhere struct{ *botstest.Chat }
+
+func (e elsewhere) Info() bots.Info {
+	i := mute(e).Info()
+	i.Name = "elsewhere"
+	return i
 }
 
 // A mute network has no files and tells nothing of before.
