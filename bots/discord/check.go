@@ -54,7 +54,7 @@ func (d *Discord) Check(ctx context.Context, channels ...string) []Finding {
 	all = append(all, Finding{"discord guilds", true, fmt.Sprintf("in %d", len(guilds))})
 	for _, address := range channels {
 		f := Finding{Name: "channel " + address}
-		if f.Text = d.checkChannel(ctx, me.ID, address); f.Text == "" {
+		if f.Text = d.rest.checkChannel(ctx, me.ID, address); f.Text == "" {
 			f.OK, f.Text = true, "the bot may do there what it does"
 		}
 		all = append(all, f)
@@ -63,7 +63,7 @@ func (d *Discord) Check(ctx context.Context, channels ...string) []Finding {
 }
 
 // checkChannel returns what is to be done so that the bot can work in a channel, or "".
-func (d *Discord) checkChannel(ctx context.Context, me, address string) string {
+func (r *rest) checkChannel(ctx context.Context, me, address string) string {
 	parts := strings.Split(address, "/")
 	if len(parts) != 3 {
 		return "this is not the address of a channel"
@@ -71,7 +71,7 @@ func (d *Discord) checkChannel(ctx context.Context, me, address string) string {
 	if parts[1] == direct {
 		return "" // whoever shares a guild with the bot may write to it
 	}
-	may, err := d.permissions(ctx, me, parts[1], parts[2])
+	may, err := r.permissions(ctx, me, parts[1], parts[2])
 	switch {
 	case codeOf(err) == discordgo.ErrCodeMissingAccess, codeOf(err) == discordgo.ErrCodeUnknownGuild:
 		return "the bot is not in that server, or does not see the channel: let it in with “heddle manifest discord”, and allow it “View Channels” there"
@@ -94,7 +94,7 @@ func (d *Discord) checkChannel(ctx context.Context, me, address string) string {
 
 // permissions returns what the bot may do in a channel. The library works it out from what Discord
 // tells of the guild's roles and of the channel.
-func (d *Discord) permissions(ctx context.Context, me, guild, channel string) (int64, error) {
+func (r *rest) permissions(ctx context.Context, me, guild, channel string) (int64, error) {
 	g, m, c := &discordgo.Guild{}, &discordgo.Member{}, &discordgo.Channel{}
 	for _, ask := range []struct {
 		endpoint string
@@ -104,7 +104,7 @@ func (d *Discord) permissions(ctx context.Context, me, guild, channel string) (i
 		{discordgo.EndpointGuildMember(guild, me), m},
 		{discordgo.EndpointChannel(channel), c},
 	} {
-		if err := d.rest.do(ctx, call{method: "GET", path: path(ask.endpoint), class: bots.Notice}, ask.into); err != nil {
+		if err := r.do(ctx, call{method: "GET", path: path(ask.endpoint), class: bots.Notice}, ask.into); err != nil {
 			return 0, err
 		}
 	}

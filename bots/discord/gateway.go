@@ -191,9 +191,9 @@ func (g *gateway) budget(ctx context.Context) (address string, err error) {
 }
 
 // intents are the events that we want.
-func (d *Discord) intents() discordgo.Intent {
+func (c Config) intents() discordgo.Intent {
 	all := discordgo.IntentsGuilds | discordgo.IntentsGuildMessages | discordgo.IntentsDirectMessages
-	if !d.cfg.WithoutContent {
+	if !c.WithoutContent {
 		all |= discordgo.IntentMessageContent
 	}
 	return all

@@ -224,7 +224,7 @@ func (c *socket) heartbeat() error {
 func (c *socket) identify() error {
 	data := map[string]any{
 		"token":      c.g.d.rest.token,
-		"intents":    c.g.d.intents(),
+		"intents":    c.g.d.cfg.intents(),
 		"properties": map[string]string{"os": runtime.GOOS, "browser": "heddle", "device": "heddle"},
 	}
 	if c.g.d.cfg.Shards > 1 {

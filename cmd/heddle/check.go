@@ -34,6 +34,7 @@ func (c *Config) check(written *survey) []string {
 	}
 	k.limits(c.Limits)
 	k.slack(c.Slack)
+	k.discord(c.Discord)
 	if len(c.Models) == 0 {
 		k.add("models", "there is no model: add a table [models.main] with base_url and model")
 	}
@@ -137,6 +138,19 @@ func (k *checker) slack(s Slack) {
 		k.add("slack.app_token_env", noSource)
 	}
 	k.oneSource("slack.signing_secret", s.SigningSecretEnv, s.SigningSecretFile)
+}
+
+func (k *checker) discord(d Discord) {
+	k.url("discord.api_url", d.APIURL)
+	k.oneSource("discord.bot_token", d.BotTokenEnv, d.BotTokenFile)
+	if d.BotTokenEnv == "" && d.BotTokenFile == "" {
+		k.add("discord.bot_token_env", noSource)
+	}
+	if d.Shards < 1 {
+		k.add("discord.shards", "must be at least 1; leave it out unless Discord asks for more")
+	} else if d.Shard < 0 || d.Shard >= d.Shards {
+		k.add("discord.shard", "the shards are numbered from 0: %d is none of %d", d.Shard, d.Shards)
+	}
 }
 
 func (k *checker) model(key string, m Model) {

@@ -8,15 +8,42 @@ import (
 
 	"github.com/heddle-bot/heddle/agent"
 	"github.com/heddle-bot/heddle/bots"
+	"github.com/heddle-bot/heddle/bots/discord"
+	"github.com/heddle-bot/heddle/bots/slack"
 )
 
-// What Slack's ids look like. Elsewhere they are compared byte by byte, so one that is written in
-// another way would never match, and nobody would be told.
-var (
-	slackTeam    = regexp.MustCompile(`^[TE][A-Z0-9]+$`)
-	slackChannel = regexp.MustCompile(`^[CDG][A-Z0-9]+$`)
-	slackPerson  = regexp.MustCompile(`^[UW][A-Z0-9]+$`)
-)
+// A form is what the ids of a network look like. Elsewhere they are compared byte by byte, so one that
+// is written in another way would never match, and nobody would be told.
+type form struct {
+	place, channel, person *regexp.Regexp
+	example                string // of an address, and where its ids are found
+	places, channels       string // what the ids are of, and what they look like
+	people                 string // likewise of a person, and where it is found
+}
+
+// forms returns the networks' forms, by the name that begins the addresses of their channels.
+func forms() map[string]form {
+	return map[string]form{
+		slack.Name: {
+			place:    regexp.MustCompile(`^[TE][A-Z0-9]+$`),
+			channel:  regexp.MustCompile(`^[CDG][A-Z0-9]+$`),
+			person:   regexp.MustCompile(`^[UW][A-Z0-9]+$`),
+			example:  `write "slack/T012AB3CD/C012AB3CD"; both ids are in the address of the channel when Slack is open in a browser: https://app.slack.com/client/T.../C...`,
+			places:   "a Slack workspace, which is T or E and then upper case letters and digits",
+			channels: "a Slack channel, which is C, D or G and then upper case letters and digits, not its name",
+			people:   `on Slack U or W and then upper case letters and digits, like "U012AB3CD" (profile, ⋮, Copy member ID)`,
+		},
+		discord.Name: {
+			place:    regexp.MustCompile(`^([0-9]{15,20}|@me)$`),
+			channel:  regexp.MustCompile(`^[0-9]{15,20}$`),
+			person:   regexp.MustCompile(`^(role:)?[0-9]{15,20}$`),
+			example:  `write "discord/1100000000000000001/1100000000000000002"; both ids are in the link of the channel (right click, Copy Link): https://discord.com/channels/SERVER/CHANNEL`,
+			places:   "a Discord server, which is 15 to 20 digits, or @me for direct messages",
+			channels: "a Discord channel, which is 15 to 20 digits, not its name",
+			people:   `on Discord 15 to 20 digits, behind "role:" for a role (Developer Mode on, right click, Copy User ID or Copy Role ID)`,
+		},
+	}
+}
 
 // channel checks what was written for one channel. What it has from [channels.default] is told there,
 // and what it has from the limits is told there.
@@ -44,16 +71,16 @@ func (k *checker) channel(name string, ch Channel, c *Config) {
 		k.steps(table+".steps", ch.Steps, c.Limits.HardSteps)
 	}
 	if !told("approvers") {
-		k.people(table+".approvers", ch.Approvers)
+		k.people(table+".approvers", name, ch.Approvers)
 	}
 	if !told("allow") {
-		k.people(table+".allow", ch.Allow)
+		k.people(table+".allow", name, ch.Allow)
 	}
 	if len(ch.Allow) == 0 || told("approvers") && told("allow") {
 		return
 	}
 	for _, id := range ch.Approvers {
-		if slackPerson.MatchString(id) && !slices.Contains(ch.Allow, id) {
+		if someone(forms(), id) && !strings.HasPrefix(id, "role:") && !slices.Contains(ch.Allow, id) && !anyRole(ch.Allow) {
 			k.add(table+".approvers", "%s may approve but is not in allow: add them there, or their clicks are refused", id)
 		}
 	}
@@ -70,28 +97,56 @@ func (k *checker) steps(key string, n, most int) {
 
 // address checks the name of a channel's table.
 func (k *checker) address(table, name string) {
-	const form = `write "slack/T012AB3CD/C012AB3CD"; both ids are in the address of the channel when Slack is open in a browser: https://app.slack.com/client/T.../C...`
 	p := strings.Split(name, "/")
+	all := forms()
+	f, known := all[p[0]]
+	lower, miswritten := all[strings.ToLower(p[0])]
 	switch {
 	case strings.EqualFold(name, "default"):
 		k.add(table, `write it in lower case: [channels.default]`)
+	case !known && miswritten && len(p) == 3:
+		k.add(table, `write the network in lower case: %q: %s`, strings.ToLower(p[0]), lower.example)
+	case !known:
+		k.add(table, "is not the address of a channel on a network that there is: for Slack %s; for Discord %s", all[slack.Name].example, all[discord.Name].example)
 	case len(p) != 3 || slices.Contains(p, ""):
-		k.add(table, "is not the address of a channel: %s", form)
-	case p[0] != "slack" && strings.EqualFold(p[0], "slack"):
-		k.add(table, `write the network in lower case: "slack"`)
-	case p[0] != "slack":
-		k.add(table, "%q is not a network of this release, which knows only Slack: %s", p[0], form)
-	case !slackTeam.MatchString(p[1]):
-		k.add(table, "%q is not the id of a Slack workspace, which is T or E and then upper case letters and digits: %s", p[1], form)
-	case !slackChannel.MatchString(p[2]):
-		k.add(table, "%q is not the id of a Slack channel, which is C, D or G and then upper case letters and digits, not its name: %s", p[2], form)
+		k.add(table, "is not the address of a channel: %s", f.example)
+	case !f.place.MatchString(p[1]):
+		k.add(table, "%q is not the id of %s: %s", p[1], f.places, f.example)
+	case !f.channel.MatchString(p[2]):
+		k.add(table, "%q is not the id of %s: %s", p[2], f.channels, f.example)
 	}
 }
 
-func (k *checker) people(key string, ids []string) {
+// people checks the ids of people that are named for a channel: those of its network, or of any for
+// [channels.default].
+func (k *checker) people(key, channel string, ids []string) {
+	all := forms()
+	network, _, _ := strings.Cut(channel, "/")
+	if f, ok := all[network]; ok {
+		all = map[string]form{network: f}
+	}
+	var known []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		known = append(known, all[name].people)
+	}
 	for _, id := range ids {
-		if !slackPerson.MatchString(id) {
-			k.add(key, `%q is not the id of a person, which is U or W and then upper case letters and digits, like "U012AB3CD" (in Slack: profile, ⋮, Copy member ID)`, id)
+		if !someone(all, id) {
+			k.add(key, `%q is not the id of a person, which is %s`, id, strings.Join(known, "; "))
 		}
 	}
+}
+
+// someone reports whether the id can be of a person or a role.
+func someone(all map[string]form, id string) bool {
+	for _, f := range all {
+		if f.person.MatchString(id) {
+			return true
+		}
+	}
+	return false
+}
+
+// anyRole reports whether a role is among ids: who has it is not known here.
+func anyRole(ids []string) bool {
+	return slices.ContainsFunc(ids, func(id string) bool { return strings.HasPrefix(id, "role:") })
 }

@@ -61,10 +61,14 @@ allow = ["U1"]
 
 func TestLoadRefusesIdsThatCannotMatch(t *testing.T) {
 	for address, want := range map[string]string{
-		"slack/T0/general":    `"general" is not the id of a Slack channel`,
-		"slack/T0/c1":         `"c1" is not the id of a Slack channel`,
-		"slack/acme/C1":       `"acme" is not the id of a Slack workspace`,
-		"discord/x/y":         `"discord" is not a network of this release, which knows only Slack`,
+		"slack/T0/general":                   `"general" is not the id of a Slack channel`,
+		"slack/T0/c1":                        `"c1" is not the id of a Slack channel`,
+		"slack/acme/C1":                      `"acme" is not the id of a Slack workspace`,
+		"irc/x/y":                            `is not the address of a channel on a network that there is: for Slack write "slack/`,
+		"discord/x/y":                        `"x" is not the id of a Discord server`,
+		"discord/123456789012345678/general": `"general" is not the id of a Discord channel`,
+		"DISCORD/123456789012345678/123456789012345679": `write the network in lower case: "discord"`,
+		"discord/123456789012345678/123456789012345679": "", "discord/@me/123456789012345679": "",
 		"Slack/T0/C1":         `write the network in lower case`,
 		"Default":             `write it in lower case: [channels.default]`,
 		"slack/T0/C1/1.1":     "is not the address of a channel",

@@ -18,6 +18,7 @@ type Config struct {
 	HTTP       HTTP                 `toml:"http"`
 	Limits     Limits               `toml:"limits"`
 	Slack      Slack                `toml:"slack"`
+	Discord    Discord              `toml:"discord"`
 	Models     map[string]Model     `toml:"models"`     // by the name that channels use
 	Workspaces map[string]Workspace `toml:"workspaces"` // by the name that channels use
 	// Channels is by address, "slack/T123/C123". The channel named "default" says what holds in every
@@ -58,6 +59,16 @@ type Slack struct {
 	Mode              string `toml:"mode"`        // "socket": the service connects to Slack, nothing needs to reach it; "http": Slack sends requests to events_addr
 	EventsAddr        string `toml:"events_addr"` // host:port where mode "http" takes them, behind a proxy that speaks TLS
 	APIURL            string `toml:"api_url"`     // of the Web API; another one than Slack's for tests and proxies
+}
+
+// Discord is one Discord application.
+type Discord struct {
+	BotTokenEnv    string `toml:"bot_token_env"`
+	BotTokenFile   string `toml:"bot_token_file"`
+	MessageContent bool   `toml:"message_content"` // ask for the intent of that name; without it only mentions, direct messages and commands are heard
+	Shards         int    `toml:"shards"`          // connections that the bot is spread over, each a heddle of its own; Discord wants one for each 2,500 guilds
+	Shard          int    `toml:"shard"`           // which of them this is, from 0
+	APIURL         string `toml:"api_url"`         // of the REST API, without the version; another one than Discord's for tests and proxies
 }
 
 // Model is one language model behind an OpenAI-compatible server.
@@ -115,6 +126,12 @@ func defaults() Config {
 			EventsAddr:       "127.0.0.1:3000",
 			APIURL:           "https://slack.com/api/",
 		},
+		Discord: Discord{
+			BotTokenEnv:    "DISCORD_BOT_TOKEN",
+			MessageContent: true,
+			Shards:         1,
+			APIURL:         "https://discord.com/api",
+		},
 		Models:   map[string]Model{"default": {BaseURL: "https://api.openai.com/v1", API: "chat", Tools: "native"}},
 		Channels: map[string]Channel{"default": {Mention: bots.InThread, Busy: agent.Steer, Outside: new(bool)}},
 	}
@@ -133,10 +150,14 @@ func (c *Config) fill(written *survey) {
 	if c.Slack.SigningSecretFile != "" {
 		d.Slack.SigningSecretEnv = ""
 	}
+	if c.Discord.BotTokenFile != "" {
+		d.Discord.BotTokenEnv = ""
+	}
 	merge(written, "store", &c.Store, d.Store)
 	merge(written, "http", &c.HTTP, d.HTTP)
 	merge(written, "limits", &c.Limits, d.Limits)
 	merge(written, "slack", &c.Slack, d.Slack)
+	merge(written, "discord", &c.Discord, d.Discord)
 	for name, m := range c.Models {
 		merge(written, keyName("models", name), &m, d.Models["default"])
 		c.Models[name] = m

@@ -21,9 +21,10 @@ receipts, in the log too.
 
 # The life of a message
 
- 1. Slack sends an event over a web socket of bots/slack, or to its Handler, which decodes it to bots.Said.
+ 1. Slack sends an event over a web socket of bots/slack, or to its Handler; Discord over the Gateway of
+    bots/discord. Both decode it to bots.Said.
  2. Bot.accept drops what is not for the bot, and Agent.Say appends the message under the id that
-    Slack gave it. A second delivery finds the id and changes nothing.
+    the network gave it. A second delivery finds the id and changes nothing.
  3. Only then is the event acknowledged. A crash before: Slack sends it again. After: the log has it.
  4. A worker folds the log. Files that came with the message, and what was said in its thread before the
     bot was asked, are fetched now and become events (agent/gather.go). Next says AskModel:
@@ -35,7 +36,7 @@ receipts, in the log too.
 # The packages
 
 	cmd/heddle    this program: configuration, command line, wiring
-	bots          chat as the service sees it; bots/slack is one network
+	bots          chat as the service sees it; bots/slack and bots/discord are networks
 	agent         what the agent is; agent/llm the vocabulary of models, agent/llm/openai one wire
 	tools         what the agent can do; each subdirectory has some tools
 	store         the log; store/bolt keeps it in one file
@@ -46,6 +47,7 @@ receipts, in the log too.
 
 	main.go       the command line, and the one place that says which command does what
 	serve.go      the service: the parts wired from top to bottom, run together, and stopped
+	networks.go   the chat networks, and what becomes of the service when one fails
 	config.go     every key of the configuration, with its meaning and its default
 	load.go       the file, decoded, and messages about keys that are not known
 	survey.go     what is written in the file and where, and messages about types

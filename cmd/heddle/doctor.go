@@ -12,10 +12,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/heddle-bot/heddle/agent/llm"
+	"github.com/heddle-bot/heddle/bots/discord"
+	"github.com/heddle-bot/heddle/bots/slack"
 	"github.com/heddle-bot/heddle/internal/redact"
 	"github.com/heddle-bot/heddle/store/bolt"
 )
@@ -60,7 +63,7 @@ func (p program) doctor(ctx context.Context, config string, offline bool) error 
 	d.storage(ctx)
 	if !offline {
 		d.models(ctx)
-		d.slack(ctx)
+		d.networks(ctx)
 	}
 	if d.bad > 0 {
 		return fmt.Errorf("%d findings keep heddle from working", d.bad)
@@ -193,28 +196,53 @@ func modelHelp(err error) string {
 	return "see the message of the provider"
 }
 
-// slack asks who the bot is, for a connection, which it does not open, and about the channels that are
-// listed.
-func (d *doctor) slack(ctx context.Context) {
-	http := d.cfg.Slack.Mode == "http"
-	if d.secrets.slackBot == "" || !http && d.secrets.slackApp == "" || http && d.secrets.slackSigning == "" {
-		return // a problem that has been told
-	}
-	network, err := service{cfg: d.cfg, secrets: d.secrets}.slack()
-	if err != nil {
-		d.fail("%v", err)
-		return
-	}
-	listed := slices.DeleteFunc(slices.Sorted(maps.Keys(d.cfg.Channels)), func(name string) bool { return name == "default" })
-	for _, f := range network.Check(ctx, listed...) {
-		if f.OK {
-			d.ok("%s: %s", f.Name, f.Text)
-		} else {
-			d.fail("%s: %s", f.Name, f.Text)
+// networks asks each network that is wanted who the bot is, for a connection, which it does not open,
+// and about the channels that are listed.
+func (d *doctor) networks(ctx context.Context) {
+	sv := service{cfg: d.cfg, secrets: d.secrets}
+	switch s := d.secrets; {
+	case !s.slack:
+		d.ok("slack: not wanted, for none of its tokens is there")
+	case s.slackBot != "" && (s.slackApp != "" || s.slackSigning != ""): // else it is a problem that has been told
+		network, err := sv.slack()
+		if err != nil {
+			d.fail("%v", err)
+			break
+		}
+		for _, f := range network.Check(ctx, d.listed(slack.Name)...) {
+			d.found(f.OK, f.Name, f.Text)
+		}
+		if d.cfg.Slack.Mode == "http" {
+			d.events()
 		}
 	}
-	if http {
-		d.events()
+	switch s := d.secrets; {
+	case !s.discord:
+		d.ok("discord: not wanted, for its token is not there")
+	case s.discordBot != "":
+		network, err := sv.discord()
+		if err != nil {
+			d.fail("%v", err)
+			break
+		}
+		for _, f := range network.Check(ctx, d.listed(discord.Name)...) {
+			d.found(f.OK, f.Name, f.Text)
+		}
+	}
+}
+
+// listed returns the addresses of a network's channels that have a table.
+func (d *doctor) listed(network string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(d.cfg.Channels)), func(name string) bool {
+		return !strings.HasPrefix(name, network+"/")
+	})
+}
+
+func (d *doctor) found(ok bool, name, text string) {
+	if ok {
+		d.ok("%s: %s", name, text)
+	} else {
+		d.fail("%s: %s", name, text)
 	}
 }
 

@@ -9,13 +9,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/heddle-bot/heddle/bots/slack"
 	"github.com/heddle-bot/heddle/store/bolt"
 )
 
 // healthHandler answers /healthz, which says that the process lives, and /readyz, which says that it
 // can work: 200, or 503 and the reasons, one a line.
-func healthHandler(log *bolt.Store, connection func() slack.Health) http.Handler {
+func healthHandler(log *bolt.Store, all []network) http.Handler {
 	disk := probe{dir: filepath.Dir(log.Path())}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
@@ -23,8 +22,10 @@ func healthHandler(log *bolt.Store, connection func() slack.Health) http.Handler
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		var reasons []string
-		if h := connection(); !h.Connected {
-			reasons = append(reasons, fmt.Sprintf("not connected to Slack since %s: %s", h.Since.UTC().Format(time.RFC3339), h.LastError))
+		for _, n := range all {
+			if p := n.problem(); p != "" {
+				reasons = append(reasons, p)
+			}
 		}
 		if err := cmp.Or(log.Healthy(), disk.writable()); err != nil {
 			reasons = append(reasons, fmt.Sprintf("the log cannot be written: %v", err))

@@ -154,6 +154,7 @@ func (c *Config) resolve(dir string) {
 	abs(&c.Store.Path)
 	abs(&c.Slack.BotTokenFile)
 	abs(&c.Slack.AppTokenFile)
+	abs(&c.Discord.BotTokenFile)
 	abs(&c.Slack.SigningSecretFile)
 	for name, w := range c.Workspaces {
 		abs(&w.Path)

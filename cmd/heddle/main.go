@@ -14,6 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/heddle-bot/heddle/bots/discord"
 	"github.com/heddle-bot/heddle/bots/slack"
 	"github.com/heddle-bot/heddle/internal/redact"
 )
@@ -38,13 +39,16 @@ type cli struct {
 
 	Serve  struct{} `cmd:"" help:"Connect to the chat networks and work."`
 	Doctor struct {
-		Offline bool `help:"Ask neither the models nor Slack."`
+		Offline bool `help:"Ask neither the models nor the networks."`
 	} `cmd:"" help:"Check the configuration and everything that it needs, and say what to do."`
 	Manifest struct {
 		Slack struct {
 			YAML bool   `help:"As YAML rather than JSON. Slack takes both."`
 			URL  string `placeholder:"URL" help:"Where Slack sends events, for slack.mode = \"http\". Left out: Socket Mode, which needs no address."`
 		} `cmd:"" help:"Print the manifest from which Slack makes the app."`
+		Discord struct {
+			App string `arg:"" optional:"" placeholder:"ID" help:"Id of the application. Left out: Discord is asked whose the configured token is."`
+		} `cmd:"" help:"Print the link that lets the bot into a server, and what it asks for."`
 	} `cmd:"" help:"Describe the app to a chat network."`
 	Sessions struct {
 		List struct {
@@ -134,6 +138,10 @@ func (p program) do(ctx context.Context, command string, c *cli) error {
 		}
 		return err
 	}
+	if app := c.Manifest.Discord.App; app != "" {
+		_, err := fmt.Fprint(p.stdout, discord.WriteManifest(app, true))
+		return err
+	}
 	cfg, err := load(config)
 	if err != nil {
 		return err
@@ -141,6 +149,8 @@ func (p program) do(ctx context.Context, command string, c *cli) error {
 	s := cfg.secrets(p.getenv)
 	r := redact.New(s.values()...)
 	switch command {
+	case "manifest discord":
+		return p.manifestDiscord(ctx, cfg, s)
 	case "serve":
 		return p.serve(ctx, cfg, s, r)
 	case "sessions list", "sessions list <prefix>":
@@ -156,6 +166,22 @@ func (p program) do(ctx context.Context, command string, c *cli) error {
 		return p.backup(ctx, cfg.Store.Path, c.Backup.File)
 	}
 	panic("unknown command " + command)
+}
+
+// manifestDiscord describes the application whose token is configured.
+func (p program) manifestDiscord(ctx context.Context, cfg *Config, s secrets) error {
+	if s.discordBot == "" {
+		return errors.New("there is no token of Discord: set it, or name the application: heddle manifest discord ID (the id is on its page under “General Information”)")
+	}
+	d, err := service{cfg: cfg, secrets: s}.discord()
+	if err != nil {
+		return err
+	}
+	app, err := d.Application(ctx)
+	if err == nil {
+		_, err = fmt.Fprint(p.stdout, discord.WriteManifest(app, cfg.Discord.MessageContent))
+	}
+	return err
 }
 
 // version returns what the build knows of itself.

@@ -15,44 +15,71 @@ type secrets struct {
 	slackBot     string
 	slackApp     string
 	slackSigning string
+	discordBot   string
 	models       map[string]string // by name of the model
-	problems     []string          // what could not be read, by key; the value is then empty
-	noToken      bool              // a problem is that a token of Slack is not configured at all
-	noKey        bool              // the same of a model's key
+	slack        bool              // it is to be connected: at least one of its secrets is there
+	discord      bool
+	problems     []string // what could not be read, by key; the value is then empty
+	noToken      bool     // a problem is that a token of a network is not configured at all
+	noKey        bool     // the same of a model's key
 }
 
 // errUnset says that the variable which is to hold a secret is not set.
 var errUnset = errors.New("is not set")
 
-// secrets reads the values that c names. What is missing is a problem only for whoever needs it.
+// A reading is the secrets that one thing needs, and what was wrong with them.
+type reading struct {
+	getenv   func(string) string
+	problems []string
+	found    bool // one is there, or named by a file, so that the thing is wanted
+	unset    bool // the variable of one is not set
+}
+
+// read returns a secret, "" if it cannot be read.
+func (r *reading) read(key, env, file string) string {
+	value, err := secret(env, file, r.getenv)
+	if err != nil {
+		r.problems = append(r.problems, fmt.Sprintf("%s: %v", key, err))
+	}
+	r.found = r.found || !errors.Is(err, errUnset)
+	r.unset = r.unset || errors.Is(err, errUnset)
+	return value
+}
+
+// secrets reads the values that c names. A network of which none is there is not wanted, unless none
+// is. What else is missing is a problem only for whoever needs it.
 func (c *Config) secrets(getenv func(string) string) secrets {
 	s := secrets{models: map[string]string{}}
-	read := func(key, env, file string, unset *bool) string {
-		value, err := secret(env, file, getenv)
-		if err != nil {
-			s.problems = append(s.problems, fmt.Sprintf("%s: %v", key, err))
-			*unset = *unset || errors.Is(err, errUnset)
-		}
-		return value
-	}
-	s.slackBot = read("slack.bot_token", c.Slack.BotTokenEnv, c.Slack.BotTokenFile, &s.noToken)
+	slack := reading{getenv: getenv}
+	s.slackBot = slack.read("slack.bot_token", c.Slack.BotTokenEnv, c.Slack.BotTokenFile)
 	if k := c.Slack; k.Mode == "http" { // what the mode does not need is masked all the same
-		s.slackSigning = read("slack.signing_secret", k.SigningSecretEnv, k.SigningSecretFile, &s.noToken)
+		s.slackSigning = slack.read("slack.signing_secret", k.SigningSecretEnv, k.SigningSecretFile)
 		s.slackApp, _ = secret(k.AppTokenEnv, k.AppTokenFile, getenv)
 	} else {
-		s.slackApp = read("slack.app_token", k.AppTokenEnv, k.AppTokenFile, &s.noToken)
+		s.slackApp = slack.read("slack.app_token", k.AppTokenEnv, k.AppTokenFile)
 		s.slackSigning, _ = secret(k.SigningSecretEnv, k.SigningSecretFile, getenv)
 	}
+	discord := reading{getenv: getenv}
+	s.discordBot = discord.read("discord.bot_token", c.Discord.BotTokenEnv, c.Discord.BotTokenFile)
+	s.slack, s.discord = slack.found, discord.found
+	for _, r := range []reading{slack, discord} {
+		if r.found || !s.slack && !s.discord {
+			s.problems = append(s.problems, r.problems...)
+			s.noToken = s.noToken || r.unset
+		}
+	}
+	keys := reading{getenv: getenv}
 	for _, name := range slices.Sorted(maps.Keys(c.Models)) {
 		m := c.Models[name]
-		s.models[name] = read(keyName("models", name, "api_key"), m.APIKeyEnv, m.APIKeyFile, &s.noKey)
+		s.models[name] = keys.read(keyName("models", name, "api_key"), m.APIKeyEnv, m.APIKeyFile)
 	}
+	s.problems, s.noKey = append(s.problems, keys.problems...), keys.unset
 	return s
 }
 
 // values returns all that must be masked.
 func (s secrets) values() []string {
-	return append(slices.Collect(maps.Values(s.models)), s.slackBot, s.slackApp, s.slackSigning)
+	return append(slices.Collect(maps.Values(s.models)), s.slackBot, s.slackApp, s.slackSigning, s.discordBot)
 }
 
 // secret returns the value of the variable env, or the content of file. With neither it is "".
@@ -100,8 +127,14 @@ func (s secrets) complete() error {
 		return nil
 	}
 	text := "some secrets are missing:\n  " + strings.Join(s.problems, "\n  ")
-	if s.noToken {
+	if s.noToken && !s.slack && !s.discord {
+		text += "\n" + oneIsEnough
+	}
+	if s.noToken { // of Slack in any case: Discord has but one, so it is not missing where it is wanted
 		text += "\n" + howToSlack
+	}
+	if s.noToken && !s.slack {
+		text += "\n" + howToDiscord
 	}
 	if s.noKey {
 		text += "\n" + howToModel
@@ -111,6 +144,18 @@ func (s secrets) complete() error {
 	}
 	return errors.New(text)
 }
+
+const oneIsEnough = `
+One network is enough, Slack or Discord.`
+
+const howToDiscord = `
+How to get the Discord token:
+  1. Open https://discord.com/developers/applications, "New Application". Under "Bot", "Reset Token"
+     shows the token, and "Message Content Intent" below has to be on.
+  2. "heddle manifest discord APPLICATION_ID" prints the link with which you let the bot into a server;
+     the id is under "General Information".
+  3. Set the token in the environment of heddle and start it again:
+       export DISCORD_BOT_TOKEN=...`
 
 const howToSlack = `
 How to get the two Slack tokens:

@@ -57,7 +57,7 @@ func TestSecretsNameWhatIsMissing(t *testing.T) {
 
 	s := c.secrets(func(name string) string { return "value of " + name })
 	require.NoError(t, s.complete())
-	require.ElementsMatch(t, []string{"value of KEY", "value of SLACK_BOT_TOKEN", "value of SLACK_APP_TOKEN", "value of SLACK_SIGNING_SECRET"}, s.values())
+	require.ElementsMatch(t, []string{"value of KEY", "value of SLACK_BOT_TOKEN", "value of SLACK_APP_TOKEN", "value of SLACK_SIGNING_SECRET", "value of DISCORD_BOT_TOKEN"}, s.values())
 
 	c.Slack.Mode = "http"
 	require.NoError(t, c.secrets(func(name string) string {

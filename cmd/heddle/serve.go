@@ -17,7 +17,6 @@ import (
 
 	"github.com/heddle-bot/heddle/agent"
 	"github.com/heddle-bot/heddle/bots"
-	"github.com/heddle-bot/heddle/bots/slack"
 	"github.com/heddle-bot/heddle/internal/redact"
 	"github.com/heddle-bot/heddle/store/bolt"
 	"github.com/heddle-bot/heddle/tools"
@@ -62,19 +61,19 @@ func (p program) serve(ctx context.Context, cfg *Config, s secrets, r *redact.Re
 	}
 	defer func() { err = errors.Join(err, bounded(closeTime, "closing the log", st.Close)) }()
 	sv := service{cfg, s, r, log, st, registry}
-	network, err := sv.slack()
+	all, err := sv.networks()
 	if err != nil {
 		return err
 	}
-	a, err := sv.agent(network)
+	a, err := sv.agent(platforms(all)...)
 	if err != nil {
 		return err
 	}
-	bot, err := sv.bot(network, a)
+	crew, err := sv.bots(all, a)
 	if err != nil {
 		return err
 	}
-	doors, err := cfg.open()
+	doors, err := cfg.open(s.slack)
 	if err != nil {
 		return err
 	}
@@ -82,21 +81,25 @@ func (p program) serve(ctx context.Context, cfg *Config, s secrets, r *redact.Re
 	debug.FreeOSMemory() // what only the start needed: some 2 of 20 MiB
 	log.Info("serving", "version", version(), "store", cfg.Store.Path, "health", addr(doors.health))
 	g := newGroup(ctx, log)
-	// The bot outlives the agent: what people say while running tools end is kept for the next start.
+	// The bots outlive the agent: what people say while running tools end is kept for the next start.
 	shown, hide := context.WithCancel(context.WithoutCancel(ctx))
 	defer hide()
 	g.Go(func() error {
 		defer hide()
 		return a.Run(g.ctx)
 	})
-	g.Go(func() error { return bot.Run(shown) })
+	for _, b := range crew {
+		g.Go(func() error { return b.Run(shown) })
+	}
 	g.serve(doors.admin, desk{st, r})
 	if doors.health != nil {
-		g.serve(doors.health, healthHandler(st, network.Health))
+		g.serve(doors.health, healthHandler(st, all))
 	}
-	if doors.events != nil {
-		log.Info("listening for slack", "addr", doors.events.Addr())
-		g.serve(doors.events, network.Handler())
+	for _, n := range all {
+		if n.door != nil {
+			log.Info("listening for slack", "addr", doors.events.Addr())
+			g.serve(doors.events, n.door)
+		}
 	}
 	err = g.wait()
 	log.Info("stopped", "err", err)
@@ -126,8 +129,8 @@ type doors struct {
 	events net.Listener // of Slack; nil if it does not send any over HTTP
 }
 
-// open listens at all of them.
-func (c *Config) open() (d doors, err error) {
+// open listens at all of them; for Slack only if it is to be connected.
+func (c *Config) open(slack bool) (d doors, err error) {
 	defer func() {
 		if err != nil {
 			for _, l := range []net.Listener{d.admin, d.health} {
@@ -143,7 +146,7 @@ func (c *Config) open() (d doors, err error) {
 	if d.health, err = listenHTTP(c.HTTP.Addr); err != nil {
 		return d, fmt.Errorf("http.addr: %w", err)
 	}
-	if c.Slack.Mode == "http" {
+	if slack && c.Slack.Mode == "http" {
 		if d.events, err = listenHTTP(c.Slack.EventsAddr); err != nil {
 			return d, fmt.Errorf("slack.events_addr: %w", err)
 		}
@@ -166,7 +169,7 @@ func openStore(path string) (*bolt.Store, error) {
 	return st, nil
 }
 
-func (sv service) agent(p bots.Platform) (*agent.Agent, error) {
+func (sv service) agent(all ...bots.Platform) (*agent.Agent, error) {
 	for name, w := range sv.cfg.Workspaces {
 		if info, err := os.Stat(w.Path); err != nil || !info.IsDir() {
 			sv.log.Warn("workspace is not a directory, its sessions fail", "workspace", name, "path", w.Path)
@@ -187,34 +190,34 @@ func (sv service) agent(p bots.Platform) (*agent.Agent, error) {
 		Grace:     toolGrace,
 		Redact:    sv.redact.String,
 		Logger:    sv.log,
-		Sources:   bots.Sources(p),
+		Sources:   bots.Sources(all...),
 	})
 }
 
-// slack is the network: Socket Mode, or HTTP if there is a signing secret.
-func (sv service) slack() (*slack.Slack, error) {
-	c := slack.Config{BotToken: sv.secrets.slackBot, AppToken: sv.secrets.slackApp, APIURL: sv.cfg.Slack.APIURL, Logger: sv.log}
-	if sv.cfg.Slack.Mode == "http" {
-		c.SigningSecret = sv.secrets.slackSigning
-	}
-	return slack.New(c)
-}
-
-func (sv service) bot(p bots.Platform, a *agent.Agent) (*bots.Bot, error) {
+// bots makes one for each network.
+func (sv service) bots(all []network, a *agent.Agent) ([]*bots.Bot, error) {
 	var names []bots.Tool
 	for _, t := range sv.tools.Tools() {
 		names = append(names, bots.Tool{Name: t.Name, Asks: t.Effect == tools.Action})
 	}
-	return bots.New(bots.Config{
-		Platform: p,
-		Agent:    a,
-		Log:      sv.store,
-		Channel:  sv.cfg.chat,
-		Tools:    names,
-		Artefact: sv.store.Artefact,
-		Redact:   sv.redact.String,
-		Logger:   sv.log,
-	})
+	var crew []*bots.Bot
+	for _, n := range all {
+		b, err := bots.New(bots.Config{
+			Platform: n.platform,
+			Agent:    a,
+			Log:      sv.store,
+			Channel:  sv.cfg.chat,
+			Tools:    names,
+			Artefact: sv.store.Artefact,
+			Redact:   sv.redact.String,
+			Logger:   sv.log.With("network", n.platform.Info().Name),
+		})
+		if err != nil {
+			return nil, err
+		}
+		crew = append(crew, b)
+	}
+	return crew, nil
 }
 
 // newRegistry has the tools of this release.

@@ -25,7 +25,7 @@ var modules = []module{
 		why: "globs with **, which path.Match lacks"},
 	{path: "github.com/bwmarrin/discordgo", dirs: []string{"bots/discord"},
 		why: "Discord's vocabulary: addresses, codes, permissions, components; its session and its client have faults that show"},
-	{path: "github.com/cenkalti/backoff/v5", dirs: []string{"bots/discord", "bots/slack"},
+	{path: "github.com/cenkalti/backoff/v5", dirs: []string{"bots/discord", "bots/slack", "cmd/heddle"},
 		why: "exponential waits with jitter between attempts"},
 	{path: "github.com/expr-lang/expr", dirs: []string{"tools/calc"},
 		why: "a real parser for arithmetic: what a model writes is never evaluated by anything stronger"},

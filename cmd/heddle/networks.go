@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/heddle-bot/heddle/bots"
+	"github.com/heddle-bot/heddle/bots/discord"
+	"github.com/heddle-bot/heddle/bots/slack"
+)
+
+// This file is the networks that the service is connected to, and what becomes of the service when one
+// of them fails.
+
+// A network is one chat network, connected as one app.
+type network struct {
+	title    string // for people
+	platform bots.Platform
+	health   func() connection
+	door     http.Handler // takes what comes in over HTTP; nil: nothing does
+}
+
+// A connection is how the connection to a network is.
+type connection struct {
+	Connected bool
+	Since     time.Time // it has been connected, or not
+	LastError string
+}
+
+// networks makes those whose secrets are there, in a fixed order, tied together. It connects none.
+func (sv service) networks() ([]network, error) {
+	var all []network
+	if sv.secrets.slack {
+		s, err := sv.slack()
+		if err != nil {
+			return nil, err
+		}
+		n := network{title: "Slack", platform: s, health: func() connection {
+			h := s.Health()
+			return connection{h.Connected, h.Since, h.LastError}
+		}}
+		if sv.cfg.Slack.Mode == "http" {
+			n.door = s.Handler()
+		}
+		all = append(all, n)
+	}
+	if sv.secrets.discord {
+		d, err := sv.discord()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, network{title: "Discord", platform: d, health: func() connection {
+			h := d.Health()
+			return connection{h.Connected, h.Since, h.LastError}
+		}})
+	}
+	lines := &lifelines{log: sv.log}
+	for i, n := range all {
+		all[i] = lines.tie(n)
+	}
+	return all, nil
+}
+
+// slack is Slack by Socket Mode, or by HTTP if there is a signing secret.
+func (sv service) slack() (*slack.Slack, error) {
+	c := slack.Config{BotToken: sv.secrets.slackBot, AppToken: sv.secrets.slackApp, APIURL: sv.cfg.Slack.APIURL, Logger: sv.log}
+	if sv.cfg.Slack.Mode == "http" {
+		c.SigningSecret = sv.secrets.slackSigning
+	}
+	return slack.New(c)
+}
+
+func (sv service) discord() (*discord.Discord, error) {
+	c := sv.cfg.Discord
+	return discord.New(discord.Config{
+		Token:          sv.secrets.discordBot,
+		APIURL:         c.APIURL,
+		WithoutContent: !c.MessageContent,
+		Shard:          c.Shard,
+		Shards:         c.Shards,
+		Logger:         sv.log,
+	})
+}
+
+// platforms returns those of the networks.
+func platforms(all []network) []bots.Platform {
+	var ps []bots.Platform
+	for _, n := range all {
+		ps = append(ps, n.platform)
+	}
+	return ps
+}
+
+// How long a network that has failed for good is left alone. A person has to mend it (a token was
+// revoked, a right taken away); what they do outside of heddle needs no restart then.
+const (
+	mendFirst = time.Minute
+	mendLast  = 15 * time.Minute
+)
+
+// The lifelines of a service tie its networks together: one that fails for good does not end the
+// others, but is tried again now and then. When all have failed, nothing can come of going on.
+type lifelines struct {
+	log *slog.Logger
+	all int // networks
+
+	mu   sync.Mutex
+	down map[string]error // those that have failed for good and wait to be tried again, by title
+}
+
+// tie returns the network with a platform whose Listen goes on as long as another network does, and
+// with a health that tells why it does not listen.
+func (l *lifelines) tie(n network) network {
+	l.all++
+	health := n.health
+	n.platform = tied{n.platform, n.title, l}
+	n.health = func() connection {
+		c := health()
+		if err := l.fault(n.title); err != nil {
+			c.Connected, c.LastError = false, err.Error()
+		}
+		return c
+	}
+	return n
+}
+
+// A tied platform is one of several.
+type tied struct {
+	bots.Platform
+	title string
+	lines *lifelines
+}
+
+// Listen implements bots.Platform. It fails when all networks have failed.
+func (t tied) Listen(ctx context.Context, accept func(context.Context, bots.Event) error) error {
+	pause := &backoff.ExponentialBackOff{InitialInterval: mendFirst, RandomizationFactor: 0.1, Multiplier: 2, MaxInterval: mendLast}
+	for {
+		begun := time.Now()
+		err := t.Platform.Listen(ctx, accept)
+		if err == nil || ctx.Err() != nil {
+			return nil
+		}
+		if all := t.lines.fail(t.title, err); all != nil {
+			return all
+		}
+		if time.Since(begun) > mendLast {
+			pause.Reset() // it has worked for a while
+		}
+		wait := pause.NextBackOff()
+		t.lines.log.Error("network failed, the others go on", "network", t.title, "err", err, "again in", wait.Round(time.Second))
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-timer.C:
+		}
+		t.lines.retry(t.title)
+	}
+}
+
+// fail notes that a network has failed for good. If all have, it returns all of their errors.
+func (l *lifelines) fail(title string, err error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.down == nil {
+		l.down = map[string]error{}
+	}
+	l.down[title] = err
+	if len(l.down) < l.all {
+		return nil
+	}
+	var errs []error
+	for _, title := range slices.Sorted(maps.Keys(l.down)) {
+		errs = append(errs, l.down[title])
+	}
+	return errors.Join(errs...)
+}
+
+// retry notes that a network is tried again.
+func (l *lifelines) retry(title string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.down, title)
+}
+
+// fault returns why a network has failed for good, or nil.
+func (l *lifelines) fault(title string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.down[title]
+}
+
+// problem returns why the network cannot be worked with now, or "".
+func (n network) problem() string {
+	c := n.health()
+	if c.Connected {
+		return ""
+	}
+	return fmt.Sprintf("not connected to %s since %s: %s", n.title, c.Since.UTC().Format(time.RFC3339), c.LastError)
+}
