@@ -140,6 +140,7 @@ func (b *Bot) Run(ctx context.Context) error {
 	}
 	b.mu.Unlock()
 	b.wg.Go(func() { b.teller.run(run) })
+	clerk{&b.cfg}.follow(run)
 
 	err := b.cfg.Platform.Listen(run, b.accept)
 

@@ -69,6 +69,11 @@ type Abilities struct {
 	// The bot's own are not among them. nil: the network does not tell. Errors wrap *Error.
 	Earlier func(ctx context.Context, t Thread, before string, most int) (all []Said, cut bool, err error)
 
+	// Follow tells the network, before Listen, of a thread that there was before, and of the latest message
+	// in it that is known. Listen delivers what has been said there since, as if it came now. nil: the
+	// network delivers by itself what was missed.
+	Follow func(t Thread, latest MessageID)
+
 	// Home shows a person the bot's page on the network, instead of what it showed before. The pieces
 	// are rendered and at most MaxText each; those beyond MaxHome are left out. nil: there is no such
 	// page, and no HomeOpened. Errors wrap *Error.

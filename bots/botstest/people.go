@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/heddle-bot/heddle/bots"
@@ -11,8 +12,10 @@ import (
 
 // This file is the Fixture that plays the people of a Chat.
 
-// Platform returns the chat itself.
-func (c *Chat) Platform() bots.Platform { return c }
+// Person returns somebody of that name: "UANN" is the id of ann.
+func (c *Chat) Person(name string) bots.Person {
+	return bots.Person{ID: "U" + strings.ToUpper(name), Name: name}
+}
 
 // Say makes somebody write. It returns what Listen delivers.
 func (c *Chat) Say(s bots.Said) bots.Said {

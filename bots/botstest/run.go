@@ -15,9 +15,8 @@ import (
 
 // A Fixture is a network with one Platform on it, and its people.
 type Fixture interface {
-	// Platform returns the platform under test, connected to nothing until Listen. It is the same
-	// each time.
-	Platform() bots.Platform
+	// Person returns somebody of that name, the same each time; Name need not be known.
+	Person(name string) bots.Person
 
 	// Say makes s.By write s.Text on the network: in s.Thread, or, if that is zero, as a new message in a
 	// channel where the bot is. With s.Mention the bot is mentioned before the text. It returns the
@@ -44,9 +43,9 @@ type Shown struct {
 // again only after a while.
 const patience = 30 * time.Second
 
-// Run checks the platform that newFixture makes; each check gets a fresh one. newFixture leaves
-// cleaning up to t.Cleanup.
-func Run(t *testing.T, newFixture func(t *testing.T) Fixture) {
+// Run checks the platform that newFixture makes, connected to nothing until Listen; each check gets a
+// fresh one. newFixture leaves cleaning up to t.Cleanup.
+func Run(t *testing.T, newFixture func(t *testing.T) (bots.Platform, Fixture)) {
 	checks := []struct {
 		name  string
 		check func(*testing.T, *suite)
@@ -65,31 +64,34 @@ func Run(t *testing.T, newFixture func(t *testing.T) Fixture) {
 		{"an unknown message cannot be edited", checkUnknown},
 	}
 	for _, c := range checks {
-		t.Run(c.name, func(t *testing.T) { c.check(t, newSuite(t, newFixture(t))) })
+		t.Run(c.name, func(t *testing.T) {
+			p, f := newFixture(t)
+			c.check(t, newSuite(t, p, f))
+		})
 	}
 }
-
-var ann, bob = bots.Person{ID: "UANN", Name: "Ann"}, bots.Person{ID: "UBOB", Name: "Bob"}
 
 // A suite is one check at work: a platform that is listened to.
 type suite struct {
 	Fixture
-	t       *testing.T
-	events  chan bots.Event
-	refuse  chan error // what accept answers next; empty: nil
-	stop    context.CancelFunc
-	stopped chan error
+	platform bots.Platform
+	ann, bob bots.Person
+	t        *testing.T
+	events   chan bots.Event
+	refuse   chan error // what accept answers next; empty: nil
+	stop     context.CancelFunc
+	stopped  chan error
 }
 
-func newSuite(t *testing.T, f Fixture) *suite {
+func newSuite(t *testing.T, p bots.Platform, f Fixture) *suite {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &suite{
-		Fixture: f, t: t, stop: cancel,
+		Fixture: f, platform: p, ann: f.Person("ann"), bob: f.Person("bob"), t: t, stop: cancel,
 		events:  make(chan bots.Event, 100),
 		refuse:  make(chan error, 100),
 		stopped: make(chan error, 1),
 	}
-	go func() { s.stopped <- f.Platform().Listen(ctx, s.accept) }()
+	go func() { s.stopped <- p.Listen(ctx, s.accept) }()
 	t.Cleanup(func() {
 		cancel()
 		select {
@@ -139,7 +141,7 @@ func (s *suite) hears(want bots.Said) {
 // begin starts a thread.
 func (s *suite) begin() bots.Thread {
 	s.t.Helper()
-	said := s.Say(bots.Said{By: ann, Text: "hello", Mention: true})
+	said := s.Say(bots.Said{By: s.ann, Text: "hello", Mention: true})
 	s.hears(said)
 	return said.Thread
 }
@@ -157,7 +159,7 @@ func (s *suite) shown(t bots.Thread, person string, ok func([]Shown) bool) []Sho
 
 func (s *suite) post(t bots.Thread, m bots.Message) bots.MessageID {
 	s.t.Helper()
-	id, err := s.Platform().Post(s.t.Context(), t, m)
+	id, err := s.platform.Post(s.t.Context(), t, m)
 	require.NoError(s.t, err)
 	require.NotEmpty(s.t, id)
 	return id
@@ -176,8 +178,8 @@ func checkEnd(t *testing.T, s *suite) {
 }
 
 func checkSaid(t *testing.T, s *suite) {
-	info := s.Platform().Info()
-	said := s.Say(bots.Said{By: ann, Text: "what time is it?", Mention: true})
+	info := s.platform.Info()
+	said := s.Say(bots.Said{By: s.ann, Text: "what time is it?", Mention: true})
 	require.Equal(t, info.Name, said.Thread.Platform)
 	require.NotEmpty(t, said.ID)
 	s.hears(said)
@@ -185,21 +187,21 @@ func checkSaid(t *testing.T, s *suite) {
 	require.NoError(t, err)
 	require.Equal(t, said.Thread, parsed)
 
-	reply := s.Say(bots.Said{By: bob, Text: "and the date?", Thread: said.Thread})
+	reply := s.Say(bots.Said{By: s.bob, Text: "and the date?", Thread: said.Thread})
 	require.True(t, reply.Reply)
 	require.Equal(t, said.Thread, reply.Thread, "a reply has the address of its thread")
 	require.NotEqual(t, said.ID, reply.ID)
 	s.hears(reply)
-	s.hears(s.Say(bots.Said{By: bob, Text: "please", Mention: true, Thread: said.Thread}))
+	s.hears(s.Say(bots.Said{By: s.bob, Text: "please", Mention: true, Thread: said.Thread}))
 	require.Empty(t, s.events, "each message is delivered once")
 }
 
 func checkAgain(t *testing.T, s *suite) {
 	s.refuse <- errors.New("the disk is full")
-	said := s.Say(bots.Said{By: ann, Text: "hello", Mention: true})
+	said := s.Say(bots.Said{By: s.ann, Text: "hello", Mention: true})
 	s.hears(said)
 	s.hears(said) // again, under the same ID
-	s.hears(s.Say(bots.Said{By: ann, Text: "and hello", Thread: said.Thread}))
+	s.hears(s.Say(bots.Said{By: s.ann, Text: "and hello", Thread: said.Thread}))
 	require.Empty(t, s.events, "what was taken is not delivered again")
 }
 
@@ -207,7 +209,7 @@ func checkOrder(_ *testing.T, s *suite) {
 	thread := s.begin()
 	var want []bots.Said
 	for i := range 20 {
-		want = append(want, s.Say(bots.Said{By: ann, Text: fmt.Sprintf("word %d", i), Thread: thread}))
+		want = append(want, s.Say(bots.Said{By: s.ann, Text: fmt.Sprintf("word %d", i), Thread: thread}))
 	}
 	for _, said := range want {
 		s.hears(said)
@@ -220,7 +222,7 @@ func checkThread(t *testing.T, s *suite) {
 	a := s.post(one, bots.Message{Key: "1/answer/0", Class: bots.Final, Text: "first"})
 	b := s.post(two, bots.Message{Key: "1/answer/0", Class: bots.Final, Text: "other"})
 	c := s.post(one, bots.Message{Key: "2/answer/0", Class: bots.Final, Text: "second"})
-	for _, person := range []string{ann.ID, bob.ID} {
+	for _, person := range []string{s.ann.ID, s.bob.ID} {
 		got := s.shown(one, person, func(m []Shown) bool { return len(m) == 2 })
 		require.Equal(t, a, got[0].ID)
 		require.Contains(t, got[0].Text, "first")
@@ -228,7 +230,7 @@ func checkThread(t *testing.T, s *suite) {
 		require.Contains(t, got[1].Text, "second")
 		require.False(t, got[0].Private)
 	}
-	got := s.shown(two, ann.ID, func(m []Shown) bool { return len(m) == 1 })
+	got := s.shown(two, s.ann.ID, func(m []Shown) bool { return len(m) == 1 })
 	require.Equal(t, b, got[0].ID)
 	require.Empty(t, s.events, "the bot's own words are not delivered as somebody else's") // nor, if they are, before the next check
 }
@@ -236,12 +238,12 @@ func checkThread(t *testing.T, s *suite) {
 func checkEdit(t *testing.T, s *suite) {
 	thread := s.begin()
 	id := s.post(thread, bots.Message{Key: "1/progress", Class: bots.Progress, Text: "working", Buttons: []bots.Button{{Label: "Stop", Action: bots.Stop, Value: "1"}}})
-	s.shown(thread, ann.ID, func(m []Shown) bool { return len(m) == 1 && len(m[0].Buttons) == 1 })
+	s.shown(thread, s.ann.ID, func(m []Shown) bool { return len(m) == 1 && len(m[0].Buttons) == 1 })
 	done := bots.Message{Key: "1/progress", Class: bots.Progress, Text: "finished", Code: "exit 0", Lang: "sh"}
 	for range 2 { // it may be repeated
-		require.NoError(t, s.Platform().Edit(t.Context(), thread, id, done))
+		require.NoError(t, s.platform.Edit(t.Context(), thread, id, done))
 	}
-	got := s.shown(thread, ann.ID, func(m []Shown) bool { return len(m) == 1 && strings.Contains(m[0].Text, "finished") })
+	got := s.shown(thread, s.ann.ID, func(m []Shown) bool { return len(m) == 1 && strings.Contains(m[0].Text, "finished") })
 	require.Equal(t, id, got[0].ID)
 	require.Contains(t, got[0].Text, "exit 0")
 	require.NotContains(t, got[0].Text, "working")
@@ -256,16 +258,16 @@ func checkUnsure(t *testing.T, s *suite) {
 	require.Equal(t, id, s.post(thread, m))
 	fresh := s.post(thread, bots.Message{Key: "1/answer/1", Class: bots.Final, Text: "never posted", Unsure: true})
 	require.NotEqual(t, id, fresh)
-	got := s.shown(thread, ann.ID, func(m []Shown) bool { return len(m) >= 2 })
+	got := s.shown(thread, s.ann.ID, func(m []Shown) bool { return len(m) >= 2 })
 	require.Len(t, got, 2)
 }
 
 func checkPrivate(t *testing.T, s *suite) {
 	thread := s.begin()
-	_, err := s.Platform().Post(t.Context(), thread, bots.Message{Key: "told/1", Class: bots.Notice, Text: "you may not", For: bob.ID})
+	_, err := s.platform.Post(t.Context(), thread, bots.Message{Key: "told/1", Class: bots.Notice, Text: "you may not", For: s.bob.ID})
 	require.NoError(t, err)
 	s.post(thread, bots.Message{Key: "1/answer/0", Class: bots.Final, Text: "for all"})
-	got := s.shown(thread, bob.ID, func(m []Shown) bool { return len(m) == 2 })
+	got := s.shown(thread, s.bob.ID, func(m []Shown) bool { return len(m) == 2 })
 	var private []Shown
 	for _, m := range got {
 		if m.Private {
@@ -274,7 +276,7 @@ func checkPrivate(t *testing.T, s *suite) {
 	}
 	require.Len(t, private, 1)
 	require.Contains(t, private[0].Text, "you may not")
-	require.Len(t, s.Shown(thread, ann.ID), 1)
+	require.Len(t, s.Shown(thread, s.ann.ID), 1)
 }
 
 func checkButtons(t *testing.T, s *suite) {
@@ -288,7 +290,7 @@ func checkButtons(t *testing.T, s *suite) {
 			{Label: "Deny with reason", Action: bots.Deny, Value: value, Ask: "Why not?"},
 		},
 	})
-	got := s.shown(thread, ann.ID, func(m []Shown) bool { return len(m) == 1 })
+	got := s.shown(thread, s.ann.ID, func(m []Shown) bool { return len(m) == 1 })
 	require.Contains(t, got[0].Text, "rm -r build")
 	require.Equal(t, []string{"Approve", "Deny", "Deny with reason"}, got[0].Buttons)
 	seen := map[string]bool{}
@@ -297,22 +299,22 @@ func checkButtons(t *testing.T, s *suite) {
 		action bots.Action
 		reason string
 	}{{"Approve", bots.Approve, ""}, {"Deny", bots.Deny, ""}, {"Deny with reason", bots.Deny, "not on a Friday"}} {
-		require.NoError(t, s.Click(bob, thread, id, c.label, c.reason))
+		require.NoError(t, s.Click(s.bob, thread, id, c.label, c.reason))
 		e, ok := s.next().(bots.Clicked)
 		require.True(t, ok, "delivered is no Clicked")
 		require.False(t, seen[e.ID], "each click has an id of its own")
 		seen[e.ID] = true
-		require.Equal(t, bob.ID, e.By.ID)
+		require.Equal(t, s.bob.ID, e.By.ID)
 		e.By = bots.Person{}
 		require.Equal(t, bots.Clicked{ID: e.ID, Thread: thread, Message: id, Action: c.action, Value: value, Reason: c.reason}, e)
 	}
-	require.Error(t, s.Click(bob, thread, id, "Maybe", ""))
+	require.Error(t, s.Click(s.bob, thread, id, "Maybe", ""))
 }
 
 // checkLabels has the buttons of a question, of which a network may want more than it gets: labels as
 // long as they may be and alike but for their ends, and nine of one action, the last with a form.
 func checkLabels(t *testing.T, s *suite) {
-	thread, most := s.begin(), s.Platform().Info().MaxLabel
+	thread, most := s.begin(), s.platform.Info().MaxLabel
 	if most == 0 {
 		most = 200
 	}
@@ -326,14 +328,14 @@ func checkLabels(t *testing.T, s *suite) {
 	labels = append(labels, "Other…")
 	m.Buttons = append(m.Buttons, bots.Button{Label: "Other…", Action: bots.Choose, Value: "1.1.1 0", Ask: strings.Repeat("よ", 150)})
 	id := s.post(thread, m)
-	got := s.shown(thread, ann.ID, func(m []Shown) bool { return len(m) == 1 })
+	got := s.shown(thread, s.ann.ID, func(m []Shown) bool { return len(m) == 1 })
 	require.Equal(t, labels, got[0].Buttons)
 	for _, i := range []int{6, 8} {
 		reason := ""
 		if m.Buttons[i].Ask != "" {
 			reason = "none of these"
 		}
-		require.NoError(t, s.Click(bob, thread, id, labels[i], reason))
+		require.NoError(t, s.Click(s.bob, thread, id, labels[i], reason))
 		e, ok := s.next().(bots.Clicked)
 		require.True(t, ok, "delivered is no Clicked")
 		require.Equal(t, bots.Choose, e.Action)
@@ -343,12 +345,12 @@ func checkLabels(t *testing.T, s *suite) {
 }
 
 func checkLong(t *testing.T, s *suite) {
-	info, thread := s.Platform().Info(), s.begin()
+	info, thread := s.platform.Info(), s.begin()
 	require.Positive(t, info.MaxText)
 	id := s.post(thread, bots.Message{Key: "1/progress", Class: bots.Progress, Text: strings.Repeat("x", info.MaxText)})
-	got := s.shown(thread, ann.ID, func(m []Shown) bool { return len(m) == 1 })
+	got := s.shown(thread, s.ann.ID, func(m []Shown) bool { return len(m) == 1 })
 	require.Contains(t, got[0].Text, strings.Repeat("x", info.MaxText), "MaxText fits")
-	require.NoError(t, s.Platform().Edit(t.Context(), thread, id, bots.Message{
+	require.NoError(t, s.platform.Edit(t.Context(), thread, id, bots.Message{
 		Key: "1/progress", Class: bots.Progress, Text: strings.Repeat("y", info.MaxText),
 	}))
 
@@ -366,7 +368,7 @@ func checkLong(t *testing.T, s *suite) {
 		Code:    "+first line\n" + strings.Repeat("+more and more\n", 20_000) + "+last line",
 		Buttons: []bots.Button{{Label: "Approve", Action: bots.Approve, Value: "1.1.1 x"}},
 	})
-	got = s.shown(thread, ann.ID, func(m []Shown) bool { return len(m) == 2+min(3, len(pieces)) })
+	got = s.shown(thread, s.ann.ID, func(m []Shown) bool { return len(m) == 2+min(3, len(pieces)) })
 	card := got[len(got)-1]
 	require.Contains(t, card.Text, "+first line", "what does not fit is cut, and the message is posted all the same")
 	require.Equal(t, []string{"Approve"}, card.Buttons)
@@ -375,7 +377,7 @@ func checkLong(t *testing.T, s *suite) {
 func checkUnknown(t *testing.T, s *suite) {
 	thread := s.begin()
 	id := s.post(thread, bots.Message{Key: "1/progress", Class: bots.Progress, Text: "working"})
-	err := s.Platform().Edit(t.Context(), thread, id+"9", bots.Message{Key: "1/progress", Text: "finished"})
+	err := s.platform.Edit(t.Context(), thread, id+"9", bots.Message{Key: "1/progress", Text: "finished"})
 	require.ErrorIs(t, err, bots.ErrUnknownMessage)
 	var e *bots.Error
 	require.ErrorAs(t, err, &e)

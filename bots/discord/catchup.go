@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/bwmarrin/discordgo"
 
@@ -20,9 +21,10 @@ const (
 
 // seen is up to which message the threads in which we are active are known, and their channels.
 type seen struct {
-	mu    sync.Mutex
-	all   map[string]place
-	order []string // the least active first
+	mu     sync.Mutex
+	all    map[string]place
+	order  []string // the least active first
+	newest string   // message of all that are known; "" before there is one
 }
 
 // A place is a channel or a thread in which we are.
@@ -60,6 +62,34 @@ func (s *seen) follow(t bots.Thread, message string) {
 	}
 }
 
+// maxAge is how long ago something may have been said that is answered when the program comes back.
+const maxAge = 24 * time.Hour
+
+// resume implements bots.Info.Follow.
+func (s *seen) resume(t bots.Thread, latest bots.MessageID) {
+	from := recently(string(latest))
+	s.follow(t, from)
+	s.note("", from)
+}
+
+// recently returns an id, or a later one if it is older than maxAge.
+func recently(id string) string {
+	if oldest := snowflake(time.Now().Add(-maxAge)); later(oldest, id) {
+		return oldest
+	}
+	return id
+}
+
+// since returns the newest message that is known, and zero before there is one.
+func (s *seen) since() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.newest == "" {
+		return ""
+	}
+	return recently(s.newest)
+}
+
 func (s *seen) follows(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,6 +101,9 @@ func (s *seen) follows(id string) bool {
 func (s *seen) note(channel, message string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if later(message, s.newest) {
+		s.newest = message
+	}
 	if p, ok := s.all[channel]; ok && later(message, p.last) {
 		p.last = message
 		s.all[channel] = p
@@ -87,21 +120,58 @@ func (s *seen) places() map[string]place {
 	return all
 }
 
-// catchUp has accepted what was said between two sessions in the threads that we are active in, and in
-// their channels. What else comes in waits for it, so that the order is kept.
-func (in *intake) catchUp(ctx context.Context) {
+// A lapse is the time of which an intake has heard nothing: before a session. It is used by the intake's
+// deliver.
+type lapse struct {
+	in    *intake
+	since string // the newest message that was known when the session began; "" if there never was one
+}
+
+// catchUp has accepted what was said before a session began, since the one before or since the program
+// ended, in the threads that we are active in, and in their channels. What else comes in waits for it, so
+// that the order is kept.
+func (l *lapse) catchUp(ctx context.Context) {
+	l.since = l.in.d.seen.since()
+	l.missed(ctx, l.in.d.seen.places())
+}
+
+// catchUpGuild is catchUp for the other places of a guild of which Discord tells when a session begins:
+// somebody may have called us where we have never been.
+func (l *lapse) catchUpGuild(ctx context.Context, data json.RawMessage) {
+	var g struct {
+		ID       string    `json:"id"`
+		Channels []channel `json:"channels"`
+		Threads  []channel `json:"threads"`
+	}
+	if l.since == "" || json.Unmarshal(data, &g) != nil {
+		return // there was no time before; and what is not understood has been told
+	}
+	places := map[string]place{}
+	for _, c := range append(g.Channels, g.Threads...) {
+		text := c.thread() || c.Kind == discordgo.ChannelTypeGuildText
+		if text && later(c.Last, l.since) && !l.in.d.seen.follows(c.ID) && len(places) < maxFollowed {
+			places[c.ID] = place{g.ID, l.since}
+		}
+	}
+	l.missed(ctx, places)
+}
+
+// missed has accepted what was said in the places since they were last seen, in order.
+func (l *lapse) missed(ctx context.Context, places map[string]place) {
 	var all []message
-	for id, p := range in.d.seen.places() {
-		missed, err := in.d.rest.after(ctx, id, p.last)
+	for id, p := range places {
+		missed, err := l.in.d.rest.after(ctx, id, p.last)
 		if err != nil {
 			if ctx.Err() != nil {
 				return
 			}
-			in.log.Warn("missed messages are not read", "channel", id, "err", err)
+			if codeOf(err) != discordgo.ErrCodeMissingAccess { // we are not in there
+				l.in.log.Warn("missed messages are not read", "channel", id, "err", err)
+			}
 			continue
 		}
 		if len(missed) == maxMissed {
-			in.log.Warn("there may be more missed messages than are read", "channel", id)
+			l.in.log.Warn("there may be more missed messages than are read", "channel", id)
 		}
 		for _, m := range missed {
 			m.Guild = p.guild
@@ -122,7 +192,7 @@ func (in *intake) catchUp(ctx context.Context) {
 		if err != nil {
 			continue // it was decoded
 		}
-		in.handle(ctx, item{dispatch: dispatch{"MESSAGE_CREATE", data}})
+		l.in.handle(ctx, item{dispatch: dispatch{"MESSAGE_CREATE", data}})
 	}
 }
 

@@ -18,7 +18,9 @@
 // What may be changed here is how Discord is spoken to. What a thread shows is decided in package
 // bots. The form of a button's custom_id is in messages already posted, and is for ever.
 //
-// BUG(discord): what people write while the program is down is not caught up with.
+// BUG(discord): what was missed while the program was down, or between two sessions, is read from at most
+// 100 places where we were active last, and in each guild 100 others, at most 100 messages of each;
+// direct messages of people who had none with us before, edits and deletions of then are not noticed.
 package discord
 
 import (
@@ -134,6 +136,8 @@ func (d *Discord) Info() bots.Info {
 			WorkingFor: typingFor,
 			Fetch:      fetcher{d.rest}.fetch,
 			Earlier:    d.earlier,
+			Follow:     d.seen.resume,
+			Link:       messageLink,
 		},
 	}
 }

@@ -216,6 +216,12 @@ func stamp(id string) time.Time {
 	return t.UTC()
 }
 
+// snowflake returns the least id that something could have which was made at t.
+func snowflake(t time.Time) string {
+	const epoch = 1420070400000 // ms; Discord's first second of 2015
+	return strconv.FormatInt((t.UnixMilli()-epoch)<<22, 10)
+}
+
 // later reports whether an id was made after another: they are numbers, and grow.
 func later(a, b string) bool {
 	if len(a) != len(b) {

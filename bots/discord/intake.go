@@ -24,6 +24,7 @@ type intake struct {
 	accept func(context.Context, bots.Event) error
 	queue  chan item
 	recent recent         // of deliver
+	lapse  lapse          // of deliver
 	wg     sync.WaitGroup // of answers to interactions
 }
 
@@ -35,12 +36,14 @@ type item struct {
 }
 
 func newIntake(d *Discord, me *user, accept func(context.Context, bots.Event) error) *intake {
-	return &intake{
+	in := &intake{
 		d: d, log: d.cfg.Logger, accept: accept,
 		reader: &reader{d, me},
 		queue:  make(chan item, maxQueued),
 		recent: recent{known: map[string]bool{}},
 	}
+	in.lapse.in = in
+	return in
 }
 
 // put lets an event wait. Interactions are answered at once: Discord gives three seconds. It reports
@@ -68,18 +71,34 @@ func (in *intake) add(ctx context.Context, it item) bool {
 	}
 }
 
-// deliver has items accepted until ctx ends.
+// lastItems is how long what waits may take to be accepted when Listen is to end: the next start
+// begins a new session, to which Discord does not send it again.
+const lastItems = 2 * time.Second
+
+// drain has accepted what waits, which it does for lastItems at most.
+func (in *intake) drain(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastItems)
+	defer cancel()
+	for {
+		select {
+		case it := <-in.queue:
+			in.handle(ctx, it)
+		default:
+			return
+		}
+	}
+}
+
+// deliver has items accepted until ctx ends, and then those that wait.
 func (in *intake) deliver(ctx context.Context) {
-	sessions := 0
+	defer in.drain(ctx)
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case it := <-in.queue:
 			if it.Type == "READY" {
-				if sessions++; sessions > 1 {
-					in.catchUp(ctx)
-				}
+				in.lapse.catchUp(ctx)
 			}
 			in.handle(ctx, it)
 			if it.done != nil {
@@ -100,6 +119,9 @@ func (in *intake) handle(ctx context.Context, it item) {
 	}
 	for _, e := range events {
 		in.offer(ctx, e)
+	}
+	if it.Type == "GUILD_CREATE" {
+		in.lapse.catchUpGuild(ctx, it.Data)
 	}
 }
 

@@ -66,14 +66,15 @@ func (in *intake) click(ctx context.Context, i interaction, reason string) {
 func (in *intake) take(ctx context.Context, i interaction, kind discordgo.InteractionResponseType, data any, event func(bots.Thread) bots.Event) {
 	late := time.NewTimer(ackWithin)
 	defer late.Stop()
-	done := make(chan struct{})
+	done, acked := make(chan struct{}), make(chan struct{})
+	defer close(acked)
 	in.wg.Go(func() {
 		t, err := in.threadOf(ctx, i)
 		if err != nil {
 			in.log.Error("an interaction is lost: its channel is not known", "err", err)
 			return
 		}
-		in.d.tokens.add(t, i)
+		in.d.tokens.add(t, i, acked)
 		in.add(ctx, item{event: event(t), done: done})
 	})
 	select {
@@ -208,7 +209,9 @@ func (in *intake) ask(ctx context.Context, i interaction, text string) {
 		t.ID = root
 		in.d.titles.add(root, text)
 	}
-	in.d.tokens.add(t, i)
+	acked := make(chan struct{})
+	close(acked)
+	in.d.tokens.add(t, i, acked)
 	in.d.seen.follow(t, root)
 	in.add(ctx, item{event: bots.Said{ID: root, Thread: t, By: by, Text: text, Mention: true, Reply: reply, Time: stamp(root)}})
 }
@@ -223,7 +226,8 @@ type tokens struct {
 type token struct {
 	app, token string
 	until      time.Time
-	waiting    bool // it shows that we are thinking, until it is answered
+	waiting    bool            // it shows that we are thinking, until it is answered
+	acked      <-chan struct{} // closed when Discord has its first answer; before, it takes no other
 }
 
 func newTokens() *tokens { return &tokens{all: map[string][]token{}} }
@@ -231,7 +235,7 @@ func newTokens() *tokens { return &tokens{all: map[string][]token{}} }
 const maxTokens = 10_000 // threads and people; beyond it those that are too old are dropped
 
 // add remembers an interaction in a thread.
-func (k *tokens) add(t bots.Thread, i interaction) {
+func (k *tokens) add(t bots.Thread, i interaction, acked <-chan struct{}) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := time.Now()
@@ -244,7 +248,7 @@ func (k *tokens) add(t bots.Thread, i interaction) {
 	}
 	at := t.String() + " " + i.by().ID
 	waiting := i.Kind == discordgo.InteractionApplicationCommand && i.Data.Kind != discordgo.MessageApplicationCommand && i.Data.Name != askCommand
-	all := append(k.all[at], token{i.App, i.Token, now.Add(answerable - 10*time.Second), waiting})
+	all := append(k.all[at], token{i.App, i.Token, now.Add(answerable - 10*time.Second), waiting, acked})
 	k.all[at] = all[max(0, len(all)-10):]
 }
 

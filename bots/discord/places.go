@@ -19,6 +19,7 @@ type channel struct {
 	Parent string                `json:"parent_id"` // of a thread the channel, of a channel the category
 	Name   string                `json:"name"`
 	Kind   discordgo.ChannelType `json:"type"`
+	Last   string                `json:"last_message_id"` // only up to date when a session begins
 	Thread struct {
 		Archived bool `json:"archived"`
 	} `json:"thread_metadata"`

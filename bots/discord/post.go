@@ -150,7 +150,11 @@ func (d *Discord) Edit(ctx context.Context, t bots.Thread, id bots.MessageID, m 
 func (d *Discord) whisper(ctx context.Context, t bots.Thread, m bots.Message, out outgoing) (bots.MessageID, error) {
 	if m.Upload == nil {
 		if k, ok := d.tokens.get(t, m.For); ok {
-			return d.answer(ctx, k, m, out)
+			id, err := d.answer(ctx, k, m, out)
+			if codeOf(err) != discordgo.ErrCodeUnknownWebhook && codeOf(err) != discordgo.ErrCodeInvalidWebhookTokenProvided {
+				return id, err
+			}
+			// Discord has not had the first answer in time, or the token is dead.
 		}
 	}
 	var to channel
@@ -164,6 +168,11 @@ func (d *Discord) whisper(ctx context.Context, t bots.Thread, m bots.Message, ou
 	return d.send(ctx, to.ID, m, out)
 }
 
+// messageLink implements bots.Info.Link.
+func messageLink(t bots.Thread, id bots.MessageID) string {
+	return "https://discord.com/channels/" + t.Workspace + "/" + cmp.Or(t.ID, t.Channel) + "/" + string(id)
+}
+
 // link is what tells, in a direct message, which thread it is about.
 func link(t bots.Thread) string {
 	if t.Workspace == direct {
@@ -174,6 +183,11 @@ func link(t bots.Thread) string {
 
 // answer answers an interaction: in place of the answer that it waits for, or beside it.
 func (d *Discord) answer(ctx context.Context, k token, m bots.Message, out outgoing) (bots.MessageID, error) {
+	select {
+	case <-k.acked:
+	case <-ctx.Done():
+		return "", &bots.Error{Err: ctx.Err()}
+	}
 	var made message
 	c := call{method: "POST", path: path(discordgo.EndpointWebhookToken(k.app, k.token)) + "?wait=true", class: m.Class}
 	if k.waiting {

@@ -2,6 +2,7 @@ package slack_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,26 +12,28 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	botstest.Run(t, func(t *testing.T) botstest.Fixture {
+	botstest.Run(t, func(t *testing.T) (bots.Platform, botstest.Fixture) {
 		f := newFixture(t, slacktest.Config{AckWithin: time.Second})
 		f.w.AddUser("ann")
-		return conformance{f}
+		return f.s, conformance{f}
 	})
 }
 
 func TestConformanceOverHTTP(t *testing.T) {
-	botstest.Run(t, func(t *testing.T) botstest.Fixture {
+	botstest.Run(t, func(t *testing.T) (bots.Platform, botstest.Fixture) {
 		f := newFixture(t, slacktest.Config{AckWithin: time.Second})
 		f.w.AddUser("ann")
 		f.overHTTP()
-		return conformance{f}
+		return f.s, conformance{f}
 	})
 }
 
 // conformance lets the suite play the people of a workspace.
 type conformance struct{ f *fixture }
 
-func (c conformance) Platform() bots.Platform { return c.f.s }
+func (c conformance) Person(name string) bots.Person {
+	return bots.Person{ID: "U" + strings.ToUpper(name)} // as the workspace names them
+}
 
 func (c conformance) Say(s bots.Said) bots.Said {
 	c.f.wait("readiness", func() bool { return c.f.s.Health().Connected })

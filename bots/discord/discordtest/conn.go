@@ -150,11 +150,11 @@ func (c *conn) left(err error) {
 	if e, ok := err.(*websocket.CloseError); ok {
 		code = e.Code
 	}
-	if !c.closing {
+	if !c.closing { // else the bot only repeats our code
 		c.g.stats.Left = append(c.g.stats.Left, code)
-	}
-	if code == websocket.CloseNormalClosure || code == websocket.CloseGoingAway {
-		c.forget()
+		if code == websocket.CloseNormalClosure || code == websocket.CloseGoingAway {
+			c.forget()
+		}
 	}
 	c.detach()
 	c.g.conns = slices.DeleteFunc(c.g.conns, func(o *conn) bool { return o == c })

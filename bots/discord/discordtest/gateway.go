@@ -45,6 +45,7 @@ type Stats struct {
 	Resumed    int   // sessions that were taken up again
 	ResumeURL  int   // connections to the address that READY told
 	Heartbeats int   // from the bot
+	Behind     int   // events of all sessions of which the bot's heartbeats have not told yet that they arrived
 	Left       []int // codes with which the bot closed; 1006 is without any
 }
 
@@ -65,6 +66,9 @@ func (g *Gateway) Stats() Stats {
 		if c.session != nil {
 			now.Ready++
 		}
+	}
+	for _, s := range g.sessions {
+		now.Behind += s.seq - s.told
 	}
 	return now
 }

@@ -57,11 +57,21 @@ func (p People) Delete(channel, message string) {
 	p.n.remove(p.n.message(channel, message))
 }
 
-// Thread makes a thread of a message and returns its id, which is the message's.
+// Thread makes a thread of a message, unless there is one, and returns its id, which is the message's.
 func (p People) Thread(user, channel, message, name string) string {
 	p.n.mu.Lock()
 	defer p.n.mu.Unlock()
+	if t := p.n.channels[message]; t != nil && t.isThread() { // it outlives its message
+		return t.id
+	}
 	return p.n.addThread(p.n.channel(channel), p.n.message(channel, message), user, name).id
+}
+
+// Exists reports whether there is a channel or a thread of that id.
+func (p People) Exists(id string) bool {
+	p.n.mu.Lock()
+	defer p.n.mu.Unlock()
+	return p.n.channels[id] != nil
 }
 
 // Post writes a post into a forum and returns the id of its thread, which is that of the first message.

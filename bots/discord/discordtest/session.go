@@ -32,6 +32,7 @@ type session struct {
 	intents int
 	shard   [2]int
 	seq     int
+	told    int      // the number in the bot's latest heartbeat
 	log     []packet // the latest, up to seq
 }
 
@@ -97,6 +98,9 @@ func (c *conn) take(data []byte) {
 	case opHeartbeat:
 		c.beat = now
 		c.g.stats.Heartbeats++
+		if n := 0; c.session != nil && json.Unmarshal(p.Data, &n) == nil {
+			c.session.told = max(c.session.told, n)
+		}
 		if !c.g.zombie {
 			c.send(packet{Op: opAck})
 		}
