@@ -28,14 +28,19 @@ import (
 // spread over all of it and its start. Whenever that is: after a restart the thread ends as if nothing
 // had happened, each effect is there once, and what was interrupted is told.
 func TestKilledAtAnyMoment(t *testing.T) {
-	rounds, atOnce := 50, 4
+	t.Run("slack", func(t *testing.T) { killed(t, onSlack, 50) })
+	t.Run("discord", func(t *testing.T) { killed(t, onDiscord, 25) })
+}
+
+func killed(t *testing.T, on func(*world) stage, rounds int) {
+	const atOnce = 4
 	if testing.Short() {
 		rounds = 5
 	}
 	begin := time.Now()
-	want := newTale(t).end(t)
+	want := newTale(t, on).end(t)
 	whole := want.answered.Sub(begin)
-	unstreamed := newTale(t, slacktest.Fault{Error: "unknown_method"}).end(t).thread
+	unstreamed := newTale(t, unstreaming(on)).end(t).thread
 	require.Equal(t, want.thread[1:], unstreamed[1:])
 	require.Empty(t, want.interrupted)
 	require.Equal(t, "x\n", want.runs)
@@ -47,7 +52,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	for range atOnce {
 		wg.Go(func() {
 			for moment := range moments {
-				t.Run(moment.String(), func(t *testing.T) { killedAt(t, moment, want, unstreamed) })
+				t.Run(moment.String(), func(t *testing.T) { killedAt(t, newTale(t, on), moment, want, unstreamed) })
 			}
 		})
 	}
@@ -63,10 +68,9 @@ func TestKilledAtAnyMoment(t *testing.T) {
 
 // killedAt lives through the conversation with a death that long after its start. A stream that death
 // cuts off is shown as one is that never was: unstreamed.
-func killedAt(t *testing.T, moment time.Duration, want ending, unstreamed []string) {
-	w := newTale(t)
+func killedAt(t *testing.T, w tale, moment time.Duration, want ending, unstreamed []string) {
 	time.Sleep(moment)
-	at := w.stage()
+	at := w.progress()
 	require.Error(t, w.halt(syscall.SIGKILL))
 	require.NoError(t, w.start())
 	got := w.end(t)
@@ -93,13 +97,22 @@ type tale struct {
 	store string // path of the log
 }
 
-// newTale starts heddle, which has a message to answer, and lets a person approve all it asks for. The
-// first streams meet the faults.
-func newTale(t *testing.T, faults ...slacktest.Fault) tale {
-	w, err := newWorld(t.TempDir(), llmtest.Reply{From: careful, Repeat: true})
+// unstreaming is a stage on which the first stream is refused, if there are streams.
+func unstreaming(on func(*world) stage) func(*world) stage {
+	return func(w *world) stage {
+		s := on(w)
+		if w.slack != nil {
+			w.slack.API.Fail("chat.startStream", slacktest.Fault{Error: "unknown_method"})
+		}
+		return s
+	}
+}
+
+// newTale starts heddle, which has a message to answer, and lets a person approve all it asks for.
+func newTale(t *testing.T, on func(*world) stage) tale {
+	w, err := newWorldOn(on, t.TempDir(), llmtest.Reply{From: careful, Repeat: true})
 	require.NoError(t, err)
 	t.Cleanup(w.close)
-	w.slack.API.Fail("chat.startStream", faults...)
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(w)
@@ -107,7 +120,15 @@ func newTale(t *testing.T, faults ...slacktest.Fault) tale {
 	})
 	w.env = append(w.env, os.Environ()...)
 	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "work/hello.txt"), []byte("hello moon\n"), 0o600))
-	w.threads[""] = w.slack.Say(w.ids["ALICE"], w.channel, "", "@heddle greet the world, and note the run")
+	if w.discord != nil { // it does not deliver what was said before the first start
+		require.NoError(t, w.start())
+		w.current = "before"
+		w.threads[w.current] = w.stage.say(w.ids["ALICE"], "", "@heddle good morning", nil)
+		require.NoError(t, w.wait(func() bool { return len(w.found(func(m line) bool { return m.text == "Good morning." })) > 0 }))
+		require.NoError(t, w.halt(syscall.SIGTERM))
+		w.current = ""
+	}
+	w.threads[""] = w.stage.say(w.ids["ALICE"], "", "@heddle greet the world, and note the run", nil)
 	require.NoError(t, w.configure())
 	w.process, err = startProcess(w.dir, w.env)
 	require.NoError(t, err)
@@ -126,15 +147,15 @@ func (w *world) approve(ctx context.Context) {
 	var card string
 	open := func() bool {
 		card = ""
-		for _, m := range w.slack.Thread(w.channel, w.root()) {
-			if slices.Contains(m.Labels(), "Approve") && !pressed[m.TS] {
-				card = m.TS
+		for _, m := range w.found(func(m line) bool { return slices.Contains(m.labels, "Approve") }) {
+			if !pressed[m.id] {
+				card = m.id
 			}
 		}
 		return card != ""
 	}
-	for w.slack.Wait(ctx, open) == nil {
-		if w.slack.Click(w.ids["ALICE"], w.channel, card, "Approve") == nil {
+	for w.stage.wait(ctx, open) == nil {
+		if w.stage.press(w.ids["ALICE"], w.root(), card, "Approve") == nil {
 			pressed[card] = true
 			continue
 		}
@@ -152,6 +173,8 @@ func careful(r *llm.Request) llmtest.Reply {
 	call, result := newest(r)
 	read := func(path string) llmtest.Reply { return llmtest.Call("read", `{"path":"`+path+`"}`) }
 	switch unsure := strings.Contains(result, "interrupted"); {
+	case call.Name == "" && strings.Contains(r.Messages[len(r.Messages)-1].Text, "good morning"):
+		return llmtest.Say("Good morning.")
 	case call.Name == "", call.Name == "edit" && unsure:
 		reply = read("hello.txt")
 	case call.Name == "read" && unsure:
@@ -184,12 +207,12 @@ func newest(r *llm.Request) (call llm.Call, result string) {
 	return call, result
 }
 
-// stage says how far the conversation has come.
-func (w *world) stage() string {
-	if w.slack.Socket.Stats().Opened == 0 {
+// progress says how far the conversation has come.
+func (w *world) progress() string {
+	if w.stage.opened() == 0 {
 		return "starts"
 	}
-	n := len(w.found(func(slacktest.Message) bool { return true }))
+	n := len(w.found(func(line) bool { return true }))
 	return fmt.Sprintf("has asked the model %d times and posted %d messages", w.model.Count(), n)
 }
 
@@ -203,12 +226,14 @@ type ending struct {
 
 // end waits until nothing is left to do, ends heddle, and checks what must hold whatever has happened.
 func (w tale) end(t *testing.T) ending {
-	idle := func() bool { return strings.Contains(w.ask(t, question{Ask: askList}), "  idle ") }
+	idle := func() bool {
+		return !regexp.MustCompile(`  (open|waits) `).MatchString(w.ask(t, question{Ask: askList}))
+	}
 	require.NoError(t, w.wait(func() bool { return w.answers() > 0 }))
 	answered := time.Now()
 	require.NoError(t, w.eventually(idle))
 	story := w.ask(t, question{Ask: askExport})
-	require.Regexp(t, "^1 sessions, ", w.ask(t, question{Ask: askCheck}))
+	require.Regexp(t, "^[12] sessions, ", w.ask(t, question{Ask: askCheck}))
 	require.NotContains(t, w.process.logged(), "level=ERROR")
 	require.NoError(t, w.halt(syscall.SIGTERM))
 	require.Equal(t, 1, w.answers())
@@ -226,16 +251,12 @@ func (w tale) end(t *testing.T) ending {
 	require.LessOrEqual(t, done["edit"], 1)
 	require.LessOrEqual(t, done["shell"], 1)
 	keys := map[string]bool{}
-	for _, m := range w.slack.Channel(w.channel) {
-		if m.User != slacktest.BotUser || m.For != "" {
-			continue
-		}
-		require.Equal(t, w.root(), m.Thread)
-		require.NotEmpty(t, m.Key)
-		require.False(t, keys[m.Key], "the message %s is there twice", m.Key)
-		keys[m.Key] = true
-		require.Empty(t, m.Buttons)
-		e.thread = append(e.thread, w.timeless(m.Text))
+	for _, m := range w.found(func(m line) bool { return m.only == "" }) {
+		require.NotEmpty(t, m.key)
+		require.False(t, keys[m.key], "the message %s is there twice", m.key)
+		keys[m.key] = true
+		require.Empty(t, m.labels)
+		e.thread = append(e.thread, w.timeless(m.text))
 	}
 	return e
 }
@@ -255,7 +276,7 @@ func finishedCalls(t *testing.T, export string) (all []agent.ToolFinished) {
 }
 
 func (w *world) answers() int {
-	return len(w.found(func(m slacktest.Message) bool { return strings.Contains(m.Key, "/answer/") }))
+	return len(w.found(func(m line) bool { return m.answer && strings.Contains(m.text, "Hello it is") }))
 }
 
 // timeless is text without what depends on the time and the place. People's names are among it: Slack's

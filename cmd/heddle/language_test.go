@@ -37,7 +37,8 @@ func language() map[string]func(*testscript.TestScript, bool, []string) {
 		"log":      logged,
 		"model":    verbs(modelVerbs()),
 		"bot":      verbs(botVerbs()),
-		"slack":    verbs(slackVerbs()),
+		"network":  verbs(networkVerbs()),
+		"slack":    onlyOn("slack", verbs(slackVerbs())),
 		"somebody": somebody(""),
 	} {
 		cmds[name] = command(name, v)
@@ -55,6 +56,16 @@ func command(name string, v verb) func(*testscript.TestScript, bool, []string) {
 		if err := v(w, neg, args); err != nil {
 			ts.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, w)
 		}
+	}
+}
+
+// onlyOn is a verb of one network. A script that has it is one of that network's.
+func onlyOn(network string, v verb) verb {
+	return func(w *world, neg bool, args []string) error {
+		if w.stage.name != network {
+			return fmt.Errorf("this is not on %s: name the script in ownStories", network)
+		}
+		return v(w, neg, args)
 	}
 }
 
@@ -148,7 +159,7 @@ func (w *world) eventually(cond func() bool) error {
 func (w *world) wait(cond func() bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	return w.slack.Wait(ctx, cond)
+	return w.stage.wait(ctx, cond)
 }
 
 // request returns the request that the model has not answered, or waits for the next.
@@ -266,15 +277,13 @@ func botVerbs() map[string]verb {
 		// these buttons; [] is none.
 		"shows": func(w *world, neg bool, args []string) error {
 			labels, given := buttonsOf(args[1:])
-			return w.shown(neg, func(m slacktest.Message) bool {
-				return strings.Contains(m.Text, args[0]) && (!given || slices.Equal(labels, m.Labels()))
+			return w.shown(neg, func(m line) bool {
+				return strings.Contains(m.text, args[0]) && (!given || slices.Equal(labels, m.labels))
 			})
 		},
 		// "bot replies TEXT" waits for an answer with that text, which must be the only one.
 		"replies": func(w *world, neg bool, args []string) error {
-			answers := func(m slacktest.Message) bool {
-				return strings.Contains(m.Key, "/answer/") && strings.Contains(m.Text, args[0])
-			}
+			answers := func(m line) bool { return m.answer && strings.Contains(m.text, args[0]) }
 			if err := w.shown(neg, answers); err != nil || neg {
 				return err
 			}
@@ -288,8 +297,8 @@ func botVerbs() map[string]verb {
 }
 
 // shown waits for a message of the bot that everybody sees. If neg it looks once that there is none.
-func (w *world) shown(neg bool, match func(slacktest.Message) bool) error {
-	public := func(m slacktest.Message) bool { return m.For == "" && match(m) }
+func (w *world) shown(neg bool, match func(line) bool) error {
+	public := func(m line) bool { return m.only == "" && match(m) }
 	if neg {
 		if found := w.found(public); len(found) > 0 {
 			return fmt.Errorf("it does: %s", found[0])
@@ -300,13 +309,11 @@ func (w *world) shown(neg bool, match func(slacktest.Message) bool) error {
 }
 
 // found returns the bot's messages in the current thread that match.
-func (w *world) found(match func(slacktest.Message) bool) []slacktest.Message {
+func (w *world) found(match func(line) bool) []line {
 	if w.root() == "" {
 		return nil
 	}
-	return slices.DeleteFunc(w.slack.Thread(w.channel, w.root()), func(m slacktest.Message) bool {
-		return m.User != slacktest.BotUser || !match(m)
-	})
+	return slices.DeleteFunc(w.stage.lines(w.root()), func(m line) bool { return m.by != "" || !match(m) })
 }
 
 // buttonsOf reads "[Approve] [Deny with reason]", which comes in words.
@@ -344,15 +351,6 @@ func slackVerbs() map[string]verb {
 			w.slack.API.Fail(args[0], slacktest.Fault{Status: 429, RetryAfter: "1"})
 			return nil
 		},
-		// "slack lacks METHOD" refuses the next call of it as one that there is not.
-		"lacks": func(w *world, _ bool, args []string) error {
-			w.slack.API.Fail(args[0], slacktest.Fault{Error: "unknown_method"})
-			return nil
-		},
-		// "slack settles" waits until all its events are acknowledged: none comes again.
-		"settles": func(w *world, _ bool, _ []string) error {
-			return w.eventually(func() bool { return w.slack.Socket.Stats().Unacked == 0 })
-		},
 		// "slack refuses METHOD", "slack drops METHOD": the next call of it. What is dropped takes effect,
 		// and the answer gets lost.
 		"refuses": func(w *world, _ bool, args []string) error {
@@ -371,11 +369,6 @@ func slackVerbs() map[string]verb {
 			w.slack.Socket.Fail(slacktest.SocketFaults{LoseAcks: n})
 			return err
 		},
-		"repeats": func(w *world, _ bool, args []string) error { // "slack repeats events N"
-			n, err := strconv.Atoi(args[1])
-			w.slack.Socket.Fail(slacktest.SocketFaults{Duplicate: n})
-			return err
-		},
 	}
 }
 
@@ -384,7 +377,7 @@ func (w *world) String() string {
 	var b strings.Builder
 	if w.root() != "" {
 		b.WriteString("the thread:\n")
-		for _, m := range w.slack.Thread(w.channel, w.root()) {
+		for _, m := range w.stage.lines(w.root()) {
 			fmt.Fprintf(&b, "  %s\n", m)
 		}
 	}

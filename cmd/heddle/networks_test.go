@@ -14,17 +14,17 @@ import (
 	"github.com/heddle-bot/heddle/bots"
 )
 
-// A line is a network whose Listen ends when the test says so.
-type line struct {
+// A listener is a network whose Listen ends when the test says so.
+type listener struct {
 	bots.Platform // nothing else of it is used
 	title         string
 	listens       atomic.Int32
 	fails         chan error
 }
 
-func newLine(title string) *line { return &line{title: title, fails: make(chan error)} }
+func newListener(title string) *listener { return &listener{title: title, fails: make(chan error)} }
 
-func (l *line) Listen(ctx context.Context, _ func(context.Context, bots.Event) error) error {
+func (l *listener) Listen(ctx context.Context, _ func(context.Context, bots.Event) error) error {
 	l.listens.Add(1)
 	select {
 	case <-ctx.Done():
@@ -35,12 +35,12 @@ func (l *line) Listen(ctx context.Context, _ func(context.Context, bots.Event) e
 }
 
 // tie ties the lines together and lets them listen. What one returns comes from done.
-func tie(ctx context.Context, lines ...*line) (all []network, done chan error) {
+func tie(ctx context.Context, them ...*listener) (all []network, done chan error) {
 	l := &lifelines{log: slog.New(slog.DiscardHandler)}
-	for _, n := range lines {
+	for _, n := range them {
 		all = append(all, l.tie(network{title: n.title, platform: n, health: func() connection { return connection{Connected: true} }}))
 	}
-	done = make(chan error, len(lines))
+	done = make(chan error, len(them))
 	for _, n := range all {
 		go func() { done <- n.platform.Listen(ctx, nil) }()
 	}
@@ -49,7 +49,7 @@ func tie(ctx context.Context, lines ...*line) (all []network, done chan error) {
 
 func TestOneNetworkFailsForGood(t *testing.T) {
 	fault := errors.New("the token was revoked")
-	only := newLine("Slack")
+	only := newListener("Slack")
 	_, done := tie(t.Context(), only)
 	only.fails <- fault
 	require.ErrorIs(t, <-done, fault, "nothing can come of going on")
@@ -58,7 +58,7 @@ func TestOneNetworkFailsForGood(t *testing.T) {
 func TestOneOfTwoNetworksFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
-		slack, discord := newLine("Slack"), newLine("Discord")
+		slack, discord := newListener("Slack"), newListener("Discord")
 		all, done := tie(ctx, slack, discord)
 		discord.fails <- errors.New("the token was revoked")
 		synctest.Wait()
@@ -88,7 +88,7 @@ func TestOneOfTwoNetworksFails(t *testing.T) {
 func TestFailedNetworkIsNotHammered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
-		slack, discord := newLine("Slack"), newLine("Discord")
+		slack, discord := newListener("Slack"), newListener("Discord")
 		_, done := tie(ctx, slack, discord)
 		go func() {
 			for {

@@ -8,49 +8,46 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/heddle-bot/heddle/bots/slack/slacktest"
 )
 
 // This file is what people do in scripts more rarely than writing and pressing.
 
 // message returns the newest message of the current thread whose words contain text, by that person;
 // empty is anybody.
-func message(w *world, by, text string) (ts string, err error) {
-	for _, m := range w.slack.Thread(w.channel, w.root()) {
-		if (by == "" && m.User != slacktest.BotUser || m.User == by) && strings.Contains(m.Fallback, text) {
-			ts = m.TS
+func message(w *world, by, text string) (id string, err error) {
+	for _, m := range w.stage.lines(w.root()) {
+		if (by == "" && m.by != "" || by != "" && m.by == by) && strings.Contains(m.words, text) {
+			id = m.id
 		}
 	}
-	if ts == "" {
+	if id == "" {
 		return "", fmt.Errorf("nobody has said %q here", text)
 	}
-	return ts, nil
+	return id, nil
 }
 
 // edit changes the words of p's newest message that contains old.
 func (p person) edit(old, text string) error {
-	ts, err := message(p.world, p.id, old)
+	id, err := message(p.world, p.id, old)
 	if err == nil {
-		p.slack.People.Edit(p.channel, ts, text)
+		p.stage.edit(p.root(), id, text)
 	}
 	return err
 }
 
 // delete takes p's newest message away that contains text.
 func (p person) delete(text string) error {
-	ts, err := message(p.world, p.id, text)
+	id, err := message(p.world, p.id, text)
 	if err == nil {
-		p.slack.People.Delete(p.channel, ts)
+		p.stage.erase(p.root(), id)
 	}
 	return err
 }
 
 // attach is say with files of the script. What is no text stands there in base 64, as NAME.base64.
 func (p person) attach(names []string, text string) error {
-	var all []slacktest.Attachment
+	var all []upload
 	for _, name := range names {
-		a := slacktest.Attachment{Name: name}
 		data, err := os.ReadFile(filepath.Join(p.dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			if data, err = os.ReadFile(filepath.Join(p.dir, name+".base64")); err == nil {
@@ -60,16 +57,18 @@ func (p person) attach(names []string, text string) error {
 		if err != nil {
 			return err
 		}
-		if a.Content = string(data); p.astray {
-			a.Moved = "/signin"
-		}
-		all = append(all, a)
+		all = append(all, upload{name, string(data)})
 	}
-	ts := p.slack.People.Attach(p.id, p.channel, p.root(), text, all...)
-	if p.root() == "" {
-		p.threads[p.current] = ts
-	}
+	p.threads[p.current] = p.stage.say(p.id, p.root(), text, all)
 	return nil
+}
+
+// command types the slash command in the channel, outside of threads.
+func (p person) command(text string) error {
+	if p.discord != nil {
+		return p.discord.People.Command(p.id, p.channel, "/heddle "+text)
+	}
+	return p.slack.People.Command(p.id, p.channel, text)
 }
 
 // answered waits until p is told a text privately in the channel, outside of threads: that is where
@@ -120,10 +119,10 @@ func sends(w *world, neg bool, args []string) error {
 	if len(args) != 2 {
 		return errors.New("usage: bot sends NAME TEXT")
 	}
-	there := func() (all []slacktest.File) {
-		for _, m := range w.found(func(m slacktest.Message) bool { return m.For == "" }) {
-			for _, f := range m.Files {
-				if ok, err := filepath.Match(args[0], f.Title); ok && err == nil {
+	there := func() (all []upload) {
+		for _, m := range w.found(func(m line) bool { return m.only == "" }) {
+			for _, f := range m.files {
+				if ok, err := filepath.Match(args[0], f.name); ok && err == nil {
 					all = append(all, f)
 				}
 			}
@@ -142,8 +141,8 @@ func sends(w *world, neg bool, args []string) error {
 	switch all := there(); {
 	case len(all) != 1:
 		return fmt.Errorf("it does so %d times", len(all))
-	case !strings.Contains(string(all[0].Data), args[1]):
-		return fmt.Errorf("what it sends is %.2000q", all[0].Data)
+	case !strings.Contains(all[0].content, args[1]):
+		return fmt.Errorf("what it sends is %.2000q", all[0].content)
 	}
 	return nil
 }

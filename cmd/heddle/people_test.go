@@ -10,7 +10,7 @@ import (
 	"github.com/heddle-bot/heddle/bots/slack/slacktest"
 )
 
-// A person is somebody in Slack.
+// A person is somebody on the network.
 type person struct {
 	*world
 	id string // empty is anybody
@@ -36,7 +36,7 @@ func somebody(name string) verb {
 		case args[0] == "attaches":
 			return p.attach(args[1:len(args)-1], rest)
 		case verb == "commands":
-			return p.slack.People.Command(p.id, p.channel, rest)
+			return p.command(rest)
 		case verb == "is answered":
 			return p.answered(neg, rest)
 		case args[0] == "clicks":
@@ -58,43 +58,40 @@ func somebody(name string) verb {
 
 // say writes into the current thread, or begins it.
 func (p person) say(text string) error {
-	ts := p.slack.Say(p.id, p.channel, p.root(), text)
-	if p.root() == "" {
-		p.threads[p.current] = ts
-	}
+	p.threads[p.current] = p.stage.say(p.id, p.root(), text, nil)
 	return nil
 }
 
 // button waits for a button and returns the newest message that has it.
-func (w *world) button(label string) (ts string, err error) {
-	with := func(m slacktest.Message) bool { return slices.Contains(m.Labels(), label) }
+func (w *world) button(label string) (id string, err error) {
+	with := func(m line) bool { return slices.Contains(m.labels, label) }
 	err = w.wait(func() bool {
 		for _, m := range w.found(with) {
-			ts = m.TS
+			id = m.id
 		}
-		return ts != ""
+		return id != ""
 	})
-	return ts, err
+	return id, err
 }
 
 func (p person) click(label string) error {
-	ts, err := p.button(label)
+	id, err := p.button(label)
 	if err != nil {
 		return err
 	}
-	return p.slack.Click(p.id, p.channel, ts, label)
+	return p.stage.press(p.id, p.root(), id, label)
 }
 
 // clickWith lets p and another press the same button of the same message at once.
 func (p person) clickWith(other, label string) error {
-	ts, err := p.button(label)
+	id, err := p.button(label)
 	if err != nil {
 		return err
 	}
 	errs := make([]error, 2)
 	var wg sync.WaitGroup
-	for i, id := range []string{p.id, other} {
-		wg.Go(func() { errs[i] = p.slack.Click(id, p.channel, ts, label) })
+	for i, who := range []string{p.id, other} {
+		wg.Go(func() { errs[i] = p.stage.press(who, p.root(), id, label) })
 	}
 	wg.Wait()
 	return errors.Join(errs...)
@@ -105,20 +102,21 @@ func (p person) fill(label, text string) error {
 	if err := p.click(label); err != nil {
 		return err
 	}
-	err := p.wait(func() bool {
-		_, open := p.slack.View(p.id)
+	var refused error
+	err := p.wait(func() (open bool) {
+		open, refused = p.stage.fill(p.id, text)
 		return open
 	})
 	if err != nil {
 		return fmt.Errorf("no form opens: %w", err)
 	}
-	return p.slack.Submit(p.id, text)
+	return refused
 }
 
 // told waits until p is told a text privately. If neg it looks once.
 func (p person) told(neg bool, text string) error {
-	private := func(m slacktest.Message) bool {
-		return m.For != "" && (p.id == "" || m.For == p.id) && strings.Contains(m.Text, text)
+	private := func(m line) bool {
+		return m.only != "" && (p.id == "" || m.only == p.id) && strings.Contains(m.text, text)
 	}
 	if neg {
 		if found := p.found(private); len(found) > 0 {

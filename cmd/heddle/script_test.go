@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -16,8 +17,10 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
 
 	"github.com/heddle-bot/heddle/agent/llm/llmtest"
+	"github.com/heddle-bot/heddle/bots/discord/discordtest"
 	"github.com/heddle-bot/heddle/bots/slack/slacktest"
 )
 
@@ -28,23 +31,27 @@ func TestMain(m *testing.M) {
 
 // TestConversations runs testdata/*.txt. Each is a story in a Slack thread. heddle is a process of its
 // own; Slack and the model live here. testdata/README.md describes the language.
+// They play on every network where they can.
 func TestConversations(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata",
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-		Setup:               setup,
-		Cmds:                language(),
-	})
+	for name, on := range map[string]func(*world) stage{"slack": onSlack, "discord": onDiscord} {
+		t.Run(name, func(t *testing.T) {
+			scripts, err := stories(name)
+			require.NoError(t, err)
+			testscript.Run(t, testscript.Params{
+				Files:               scripts,
+				RequireExplicitExec: true,
+				RequireUniqueNames:  true,
+				Setup:               func(env *testscript.Env) error { return setup(env, on) },
+				Cmds:                language(),
+			})
+		})
+	}
 }
 
 // baseConfig is in front of what a script has as config.toml.
 const baseConfig = `
 [http]
 addr = "127.0.0.1:0"
-[slack]
-api_url = "$SLACK_URL"
-$SLACK_MODE
 [models.test]
 base_url = "$MODEL_URL"
 api_key_env = "MODEL_KEY"
@@ -56,18 +63,15 @@ path = "work"
 // modelKey is a secret that must not show up anywhere.
 const modelKey = "sk-test-0123456789"
 
-// patience is how long a script waits for something. Only failures take so long.
-const patience = 30 * time.Second
-
 // A world is what a script plays in. It is used by one goroutine.
 type world struct {
 	dir   string
 	env   []string
-	slack *slacktest.Workspace
+	stage stage
 	model *llmtest.Server
 	ids   map[string]string // of people and channels, by the name in a script
 
-	channel string
+	venue
 	current string            // name of the current thread; empty until a script names one
 	threads map[string]string // roots by name; without a root the next message begins the thread
 
@@ -75,6 +79,13 @@ type world struct {
 	process *process
 	held    hold
 	astray  bool // "slack withholds files"
+}
+
+// A venue is the network itself, for what only that one does.
+type venue struct {
+	slack   *slacktest.Workspace // nil elsewhere
+	discord *discordtest.Network // likewise
+	channel string
 }
 
 // A hold is a method that "slack holds".
@@ -88,35 +99,28 @@ type worldKey struct{}
 // root is the message at the root of the current thread, or empty.
 func (w *world) root() string { return w.threads[w.current] }
 
-// newWorld makes a world in dir. Without replies the script answers for the model.
+// newWorld makes a world on Slack. Without replies the script answers for the model.
 func newWorld(dir string, replies ...llmtest.Reply) (*world, error) {
+	return newWorldOn(onSlack, dir, replies...)
+}
+
+// newWorldOn makes a world in dir, on any network.
+func newWorldOn(on func(*world) stage, dir string, replies ...llmtest.Reply) (*world, error) {
 	model, err := llmtest.NewServer(replies...)
 	if err != nil {
 		return nil, err
 	}
-	w := &world{
-		dir:     dir,
-		slack:   slacktest.New(slacktest.Config{}),
-		model:   model,
-		ids:     map[string]string{},
-		threads: map[string]string{},
-	}
-	w.channel = w.slack.AddChannel("general")
-	w.ids["CHANNEL"] = "slack/" + slacktest.TeamID + "/" + w.channel
+	w := &world{dir: dir, model: model, ids: map[string]string{"MODEL_URL": model.URL}, threads: map[string]string{}}
+	w.stage = on(w)
 	for _, name := range people() {
-		add := w.slack.AddUser
-		if name == "carol" {
-			add = w.slack.People.AddStranger
-		}
-		w.ids[strings.ToUpper(name)] = add(name)
+		w.ids[strings.ToUpper(name)] = w.stage.add(name, name == "carol")
 	}
-	w.ids["SLACK_URL"], w.ids["MODEL_URL"] = w.slack.URL, model.URL
-	w.env = []string{"SLACK_BOT_TOKEN=" + slacktest.BotToken, "SLACK_APP_TOKEN=" + slacktest.AppToken, "SLACK_SIGNING_SECRET=" + slacktest.SigningSecret, "MODEL_KEY=" + modelKey}
+	w.env = append(slices.Clone(w.stage.env), "MODEL_KEY="+modelKey)
 	return w, os.MkdirAll(filepath.Join(dir, "work"), 0o700)
 }
 
-func setup(env *testscript.Env) error {
-	w, err := newWorld(env.WorkDir)
+func setup(env *testscript.Env, on func(*world) stage) error {
+	w, err := newWorldOn(on, env.WorkDir)
 	if err != nil {
 		return err
 	}
@@ -141,7 +145,7 @@ func (w *world) close() {
 		_ = w.process.end(syscall.SIGKILL) // it is killed: that is an error
 	}
 	w.model.Close()
-	w.slack.Close()
+	w.stage.close()
 }
 
 // configure writes heddle.toml from the script's config.toml.
@@ -153,7 +157,7 @@ func (w *world) configure() error {
 	if err != nil {
 		return err
 	}
-	all := os.Expand(baseConfig+string(text), func(name string) string { return w.ids[name] })
+	all := os.Expand(w.stage.config+baseConfig+string(text), func(name string) string { return w.ids[name] })
 	return os.WriteFile(filepath.Join(w.dir, "heddle.toml"), []byte(all), 0o600)
 }
 
@@ -162,7 +166,7 @@ func (w *world) start() error {
 	if err := w.configure(); err != nil {
 		return err
 	}
-	before := w.slack.Socket.Stats().Opened
+	before := w.stage.opened()
 	p, err := startProcess(w.dir, w.env)
 	if err != nil {
 		return err
@@ -177,7 +181,7 @@ func (w *world) start() error {
 	if w.ids["SLACK_MODE"] != "" {
 		return introduce(w)
 	}
-	return w.slack.Wait(ctx, func() bool { return w.slack.Socket.Stats().Opened > before })
+	return w.stage.wait(ctx, func() bool { return w.stage.opened() > before })
 }
 
 // introduce tells Slack where heddle takes its events, as soon as it does.
