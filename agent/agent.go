@@ -64,7 +64,7 @@ type Settings struct {
 	Window    Window    // of Model
 	Images    bool      // Model takes images
 	Limits    Limits
-	Approvers []string          // ids of who may decide; empty: everybody whose click reaches Decide
+	Approvers []string          // ids of who may decide, people or roles (Decided.As); empty: everybody whose click reaches Decide
 	Models    map[string]Choice // that people may choose for the session instead of Model, by name
 }
 

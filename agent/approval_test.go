@@ -33,7 +33,7 @@ func yes(by agent.User) agent.Decided { return agent.Decided{Call: "1.1.1", Yes:
 func TestApproval(t *testing.T) {
 	play(t, func(s *stage) {
 		ran := s.acting()
-		s.settings.Approvers = []string{bob.ID}
+		s.settings.Approvers = []string{"role:2", bob.ID}
 		s.model.calls("act now")
 		s.model.says("I did", 0)
 		s.start()
@@ -41,7 +41,7 @@ func TestApproval(t *testing.T) {
 		asked := events[agent.ApprovalAsked](s)[0]
 		require.Equal(t, "would now", asked.Preview)
 		require.Equal(t, "act now", asked.Title)
-		require.Equal(t, []string{bob.ID}, asked.Approvers)
+		require.Equal(t, []string{"role:2", bob.ID}, asked.Approvers)
 		require.Zero(t, ran.Load())
 		require.Empty(t, s.open(), "what waits for a person costs only rows")
 
@@ -50,6 +50,9 @@ func TestApproval(t *testing.T) {
 		require.Empty(t, s.agent.Live(thread))
 		ctx := t.Context()
 		require.ErrorIs(t, s.agent.Decide(ctx, thread, yes(alice)), agent.ErrNotAllowed)
+		other := yes(alice)
+		other.As = []string{"role:1", "2"}
+		require.ErrorIs(t, s.agent.Decide(ctx, thread, other), agent.ErrNotAllowed)
 		stale := yes(bob)
 		stale.Digest = "digest of before"
 		require.ErrorIs(t, s.agent.Decide(ctx, thread, stale), agent.ErrOver)
@@ -269,4 +272,23 @@ func started(s *stage) bool {
 		}
 	}
 	return false
+}
+
+// A role may decide. Which one somebody had is not kept: it is of that moment.
+func TestApprovalByRole(t *testing.T) {
+	play(t, func(s *stage) {
+		ran := s.acting()
+		s.settings.Approvers = []string{"role:2"}
+		s.model.calls("act now")
+		s.model.says("I did", 0)
+		s.start()
+		s.say("m1", "act")
+		require.ErrorIs(t, s.agent.Decide(t.Context(), thread, yes(bob)), agent.ErrNotAllowed)
+		d := yes(bob)
+		d.As = []string{"role:1", "role:2"}
+		require.NoError(t, s.agent.Decide(t.Context(), thread, d))
+		synctest.Wait()
+		require.EqualValues(t, 1, ran.Load())
+		require.Empty(t, events[agent.Decided](s)[0].As)
+	})
 }

@@ -152,6 +152,8 @@ type Decided struct {
 	Reason string `json:"reason,omitempty"`
 
 	Message string `json:"message,omitempty"` // the network's id of the message that says so; empty: a button
+
+	As []string `json:"-"` // ids of the roles that By has at this moment, as Settings.Approvers may name them; they are not stored
 }
 
 // ApprovalExpired says that nobody answered in time.

@@ -69,7 +69,7 @@ func (a *Agent) Decide(ctx context.Context, session string, d Decided) error {
 	if err != nil {
 		return err
 	}
-	if len(settings.Approvers) > 0 && !slices.Contains(settings.Approvers, d.By.ID) {
+	if !mayDecide(settings.Approvers, d.By, d.As) {
 		return ErrNotAllowed
 	}
 	d.Reason = a.cfg.Redact(d.Reason)
@@ -88,6 +88,12 @@ func (a *Agent) Decide(ctx context.Context, session string, d Decided) error {
 		}
 		return nil, &DecidedError{before}
 	})
+}
+
+// mayDecide reports whether a person with these roles is among those who may. No approvers are everybody.
+func mayDecide(approvers []string, by User, as []string) bool {
+	return len(approvers) == 0 || slices.Contains(approvers, by.ID) ||
+		slices.ContainsFunc(as, func(role string) bool { return slices.Contains(approvers, role) })
 }
 
 // Stop ends the turn that runs in the session, or that is about to begin. It returns ErrOver if

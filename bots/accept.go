@@ -36,8 +36,9 @@ func (b *Bot) accept(ctx context.Context, e Event) error {
 // so that the same message may come again by another event which mentions us.
 func (b *Bot) said(ctx context.Context, m Said) error {
 	if m.By.Bot {
-		return nil
+		return machine(ctx, b, m)
 	}
+	b.company.person(m.Thread)
 	c := b.cfg.Channel(m.Thread)
 	stop := !m.Mention && isStop(m.Text)
 	r, isResponse := parseResponse(m.Text)
@@ -80,19 +81,30 @@ func (b *Bot) said(ctx context.Context, m Said) error {
 func (b *Bot) hear(ctx context.Context, m Said, busy agent.Busy) error {
 	done, err := answered(ctx, b.cfg.Agent, m)
 	if err == nil && !done {
-		_, err = b.cfg.Agent.Say(ctx, m.Thread.String(), m.ID, agent.UserSaid{
-			By:    user(m.By),
-			Text:  m.Text,
-			Busy:  busy,
-			Reply: m.Reply,
-			Files: attached(m.Files),
-		})
+		return take(ctx, b, m, busy)
 	}
-	if err != nil {
-		b.teller.tell(m.Thread, m.By, m.ID, notTaken)
-		return fmt.Errorf("taking in message %s: %w", m.ID, err)
+	return untaken(b, m, err)
+}
+
+// take takes a message in as words to the model.
+func take(ctx context.Context, b *Bot, m Said, busy agent.Busy) error {
+	_, err := b.cfg.Agent.Say(ctx, m.Thread.String(), m.ID, agent.UserSaid{
+		By:    user(m.By),
+		Text:  m.Text,
+		Busy:  busy,
+		Reply: m.Reply,
+		Files: attached(m.Files),
+	})
+	return untaken(b, m, err)
+}
+
+// untaken tells of a message that could not be taken in, if err is not nil.
+func untaken(b *Bot, m Said, err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	b.teller.tell(m.Thread, m.By, m.ID, notTaken)
+	return fmt.Errorf("taking in message %s: %w", m.ID, err)
 }
 
 // ours reports whether a message is for us. Where the bot was sent away only a mention is, and a stop.
@@ -114,7 +126,7 @@ func (b *Bot) ours(ctx context.Context, m Said, c Channel, stop bool) (bool, err
 // refuses returns why a person may not talk to us or click here, or "".
 func (c Channel) refuses(p Person) string {
 	switch {
-	case len(c.Allow) > 0 && !slices.Contains(c.Allow, p.ID):
+	case len(c.Allow) > 0 && !slices.Contains(c.Allow, p.ID) && !slices.ContainsFunc(p.Roles, func(r string) bool { return slices.Contains(c.Allow, r) }):
 		return notLetIn
 	case p.Outside && !c.Outside:
 		return notOutside
@@ -151,6 +163,7 @@ func (b *Bot) clicked(ctx context.Context, c Clicked) error {
 			Yes:    c.Action == Approve,
 			By:     user(c.By),
 			Reason: c.Reason,
+			As:     c.By.Roles,
 		})
 	case Choose:
 		err = choose(ctx, b.cfg.Agent, c)

@@ -67,6 +67,13 @@ func TestGate(t *testing.T) {
 		{"always: words in the channel", bots.Channel{Mention: bots.Always}, outside, bots.Said{By: ann}, true},
 		{"allowed", bots.Channel{Allow: []string{"UBOB", "UANN"}}, outside, bots.Said{By: ann, Mention: true}, true},
 		{"not allowed", bots.Channel{Allow: []string{"UBOB"}}, outside, bots.Said{By: ann, Mention: true}, false},
+		{"a role is allowed", bots.Channel{Allow: []string{"UBOB", "role:2"}}, outside, bots.Said{By: bots.Person{ID: ann.ID, Name: ann.Name, Roles: []string{"role:1", "role:2"}}, Mention: true}, true},
+		{"another role", bots.Channel{Allow: []string{"UBOB", "role:2"}}, outside, bots.Said{By: bots.Person{ID: ann.ID, Name: ann.Name, Roles: []string{"role:1"}}, Mention: true}, false},
+		{"a bot that is let in", bots.Channel{Bots: []string{"UANN"}}, outside, bots.Said{By: bots.Person{ID: ann.ID, Name: ann.Name, Bot: true}, Mention: true}, true},
+		{"a bot that is let in, beside people", bots.Channel{Bots: []string{"UANN"}, Allow: []string{"UBOB"}}, inside, bots.Said{By: bots.Person{ID: ann.ID, Name: ann.Name, Bot: true}}, true},
+		{"another bot is let in", bots.Channel{Bots: []string{"B"}}, outside, bots.Said{By: bots.Person{ID: ann.ID, Name: ann.Name, Bot: true}, Mention: true}, false},
+		{"a bot among the people", bots.Channel{Allow: []string{"UANN"}}, outside, bots.Said{By: bots.Person{ID: ann.ID, Name: ann.Name, Bot: true}, Mention: true}, false},
+		{"a bot that is let in, not mentioning us", bots.Channel{Bots: []string{"UANN"}}, outside, bots.Said{By: bots.Person{ID: ann.ID, Name: ann.Name, Bot: true}}, false},
 		{"not allowed, a reply", bots.Channel{Allow: []string{"UBOB"}}, inside, bots.Said{By: ann}, false},
 	}
 	for _, c := range tests {

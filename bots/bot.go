@@ -32,6 +32,7 @@ type Config struct {
 // A Channel is what the configuration says of one channel.
 type Channel struct {
 	Allow   []string   // ids of who may talk to the bot and click; empty: everybody in the channel
+	Bots    []string   // ids of other bots that may talk to it; no other is heard
 	Outside bool       // people of other organisations may too
 	Mention Policy     // what is for the bot; empty is InThread
 	Model   string     // that answers, by its name
@@ -99,6 +100,7 @@ type Bot struct {
 	unwatch func()
 	teller  teller
 	places  presences
+	company company
 
 	mu       sync.Mutex
 	ctx      context.Context // of Run; nil while it does not run

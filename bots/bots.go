@@ -122,7 +122,8 @@ type Person struct {
 	ID      string
 	Name    string // to be shown; the id if the name is not known yet
 	Bot     bool
-	Outside bool // of another organisation, in a channel that is shared with it
+	Outside bool     // of another organisation, in a channel that is shared with it
+	Roles   []string // ids of the groups that the person is in at this moment, as the configuration names them; nil if the network has none
 }
 
 // A Message is what a Platform shows.

@@ -12,22 +12,29 @@ import (
 
 // A command is a word that is for the bot itself and not for the model.
 type command struct {
-	name string // one of commands
+	name string // of one of Commands
 	arg  string // of model: the name of one
 }
 
-// commands are the words that there are, and what they do. The order is that of help.
-func commands() []struct{ name, about string } {
-	return []struct{ name, about string }{
-		{"help", "this"},
-		{"status", "what runs here, what it waits for, and what it has used"},
-		{"stop", "ends what runs"},
-		{"model", "the models that there are; `model NAME` chooses one for this thread"},
-		{"compact", "I sum up what was said here, to make room"},
-		{"new", "I forget what was said here"},
-		{"tools", "what I can use, and what I ask about before"},
-		{"export", "what happened here, as a file"},
-		{"leave", "I am silent here until somebody mentions me"},
+// A Command is a word that is for the bot itself, for networks that want to know them all.
+type Command struct {
+	Name  string
+	About string // what it does, in Markdown
+	Arg   string // names what may follow the word; empty: nothing
+}
+
+// Commands returns the words that there are, in the order of help.
+func Commands() []Command {
+	return []Command{
+		{"help", "this", ""},
+		{"status", "what runs here, what it waits for, and what it has used", ""},
+		{"stop", "ends what runs", ""},
+		{"model", "the models that there are; `model NAME` chooses one for this thread", "name"},
+		{"compact", "I sum up what was said here, to make room", ""},
+		{"new", "I forget what was said here", ""},
+		{"tools", "what I can use, and what I ask about before", ""},
+		{"export", "what happened here, as a file", ""},
+		{"leave", "I am silent here until somebody mentions me", ""},
 	}
 }
 
@@ -47,8 +54,8 @@ func parseCommand(text string) (c command, ok bool) {
 	case last > 0, c.name == "stop" && strings.HasSuffix(strings.TrimSpace(text), "?"):
 		return command{}, false
 	}
-	for _, known := range commands() {
-		if known.name == c.name {
+	for _, known := range Commands() {
+		if known.Name == c.name {
 			return c, last == 0 || c.arg != ""
 		}
 	}

@@ -50,10 +50,10 @@ func TestParseCommand(t *testing.T) {
 			require.Equal(t, want, got, text)
 		}
 	}
-	for _, c := range commands() {
-		got, ok := parseCommand(c.name)
+	for _, c := range Commands() {
+		got, ok := parseCommand(c.Name)
 		require.True(t, ok)
-		require.Equal(t, command{name: c.name}, got)
+		require.Equal(t, command{name: c.Name}, got)
 	}
 }
 
@@ -68,7 +68,7 @@ func FuzzParseCommand(f *testing.F) {
 		if !ok {
 			return
 		}
-		require.True(t, slices.ContainsFunc(commands(), func(k struct{ name, about string }) bool { return k.name == c.name }))
+		require.True(t, slices.ContainsFunc(Commands(), func(k Command) bool { return k.Name == c.name }))
 		require.Equal(t, map[bool]int{false: 1, true: 2}[c.arg != ""], words)
 		require.True(t, c.arg == "" || c.name == "model")
 		require.Contains(t, text, c.arg)

@@ -226,7 +226,7 @@ func (b *Bot) respond(ctx context.Context, m Said, o response) (done bool, err e
 		})
 	} else {
 		err = b.cfg.Agent.Decide(ctx, session, agent.Decided{
-			Call: a.call, Digest: a.digest, Yes: o.verb == Approve, By: user(m.By), Reason: o.text, Message: m.ID,
+			Call: a.call, Digest: a.digest, Yes: o.verb == Approve, By: user(m.By), Reason: o.text, Message: m.ID, As: m.By.Roles,
 		})
 	}
 	return true, b.teller.refuse(m.Thread, m.By, m.ID, isOver, err)

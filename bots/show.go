@@ -67,8 +67,8 @@ func (c clerk) report(ctx context.Context, l look, o order) (string, error) {
 func helpCommands() string {
 	var s strings.Builder
 	s.WriteString("\n\nAlone after a mention, these words are commands:")
-	for _, c := range commands() {
-		fmt.Fprintf(&s, "\n- `%s`: %s", c.name, c.about)
+	for _, c := range Commands() {
+		fmt.Fprintf(&s, "\n- `%s`: %s", c.Name, c.About)
 	}
 	return s.String()
 }

@@ -20,6 +20,7 @@ const help = "Tell me what to do in the same message as the mention, and I work 
 const (
 	notLetIn     = "You may not talk to me here. Whoever runs me decides who may."
 	notOutside   = "I take nothing from people of other organisations here. Whoever runs me can allow it."
+	enoughBots   = "I hear no more from bots here until a person says something."
 	beingStopped = "This is being stopped, so no answer is needed any more."
 	nothingWaits = "Nothing is waiting for an approval here."
 	noOption     = "This is not one of the answers that can be given; the card shows them. The question still waits."

@@ -175,6 +175,9 @@ func (l *lapse) missed(ctx context.Context, places map[string]place) {
 		}
 		for _, m := range missed {
 			m.Guild = p.guild
+			if m.Member, err = l.in.d.rest.member(ctx, m); err != nil {
+				l.in.log.Warn("the roles of who wrote a missed message are not known", "channel", id, "err", err)
+			}
 			all = append(all, m)
 		}
 	}
@@ -194,6 +197,20 @@ func (l *lapse) missed(ctx context.Context, places map[string]place) {
 		}
 		l.in.handle(ctx, item{dispatch: dispatch{"MESSAGE_CREATE", data}})
 	}
+}
+
+// member returns who wrote a message as a member of the guild: REST tells that apart. A person of whom it
+// is not known has no roles.
+func (r *rest) member(ctx context.Context, m message) (*member, error) {
+	if m.Guild == "" || m.Author == nil || m.Author.Bot || m.Webhook != "" {
+		return nil, nil
+	}
+	var of member
+	err := r.do(ctx, call{method: "GET", path: path(discordgo.EndpointGuildMember(m.Guild, m.Author.ID)), class: bots.Notice}, &of)
+	if err != nil {
+		return nil, err
+	}
+	return &of, nil
 }
 
 // after returns the messages of a channel that are newer than one.

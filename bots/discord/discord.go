@@ -52,6 +52,8 @@ type Config struct {
 	APIURL         string       // of REST, without the version; empty is Discord's own
 	HTTPClient     *http.Client // for REST; nil is one with a timeout. It must have one: answers may never come
 	WithoutContent bool         // do without the intent Message Content: only mentions, direct messages and commands have words
+	Guilds         []string     // where the commands are registered; empty is everywhere
+	Models         []string     // names that are offered to whoever types the command that chooses one
 	Shard, Shards  int          // which of how many connections this is; 0 of 0 is the only one
 	Logger         *slog.Logger // nil logs nothing
 }

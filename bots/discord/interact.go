@@ -41,6 +41,14 @@ func (in *intake) interact(ctx context.Context, i interaction) {
 		in.click(ctx, i, answer(i.Data.Components))
 	case i.Kind == discordgo.InteractionApplicationCommand:
 		in.command(ctx, i)
+	case i.Kind == discordgo.InteractionApplicationCommandAutocomplete:
+		choices := []map[string]string{}
+		for _, m := range complete(in.d.cfg.Models, typed(i.Data.Options)) {
+			choices = append(choices, map[string]string{"name": m, "value": m})
+		}
+		in.wg.Go(func() {
+			in.respond(ctx, i, discordgo.InteractionApplicationCommandAutocompleteResult, map[string]any{"choices": choices})
+		})
 	}
 }
 

@@ -19,8 +19,9 @@ type user struct {
 
 // A member is a user in a guild.
 type member struct {
-	Nick string `json:"nick"`
-	User *user  `json:"user"` // not told with messages
+	Nick  string   `json:"nick"`
+	Roles []string `json:"roles"`
+	User  *user    `json:"user"` // not told with messages
 }
 
 // names are those of people by id, as they came with their latest message.
@@ -53,7 +54,13 @@ func (n *names) person(u user, m *member) bots.Person {
 		clear(n.known)
 	}
 	n.known[u.ID] = name
-	return bots.Person{ID: u.ID, Name: name, Bot: u.Bot}
+	p := bots.Person{ID: u.ID, Name: name, Bot: u.Bot}
+	if m != nil {
+		for _, id := range m.Roles {
+			p.Roles = append(p.Roles, rolePrefix+id)
+		}
+	}
+	return p
 }
 
 func (n *names) get(id string) string {
@@ -62,9 +69,15 @@ func (n *names) get(id string) string {
 	return n.known[id]
 }
 
-// mention writes a person's name: Discord shows it, and as no message of ours allows mentions it calls
-// nobody.
+// rolePrefix begins the id of a role where one of a person may stand too.
+const rolePrefix = "role:"
+
+// mention writes the name of a person or a role: Discord shows it, and as no message of ours allows
+// mentions it calls nobody.
 func mention(id string) string {
+	if role, ok := strings.CutPrefix(id, rolePrefix); ok && role != "" && strings.Trim(role, "0123456789") == "" {
+		return "<@&" + role + ">"
+	}
 	if id == "" || strings.Trim(id, "0123456789") != "" {
 		return id // no id of Discord's
 	}

@@ -43,6 +43,21 @@ type option struct {
 	Name    string          `json:"name"`
 	Value   json.RawMessage `json:"value"`
 	Options []option        `json:"options"`
+	Focused bool            `json:"focused"` // it is being typed
+}
+
+// typed returns what is being typed, of an interaction that asks how it may go on.
+func typed(options []option) string {
+	for _, o := range options {
+		var s string
+		if o.Focused && json.Unmarshal(o.Value, &s) == nil {
+			return s
+		}
+		if s := typed(o.Options); s != "" {
+			return s
+		}
+	}
+	return ""
 }
 
 // by returns who it was, or nil.

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/heddle-bot/heddle/bots/discord"
 )
 
 // A checker collects what is wrong with a configuration. Each problem names the key and its place, and
@@ -145,6 +147,11 @@ func (k *checker) discord(d Discord) {
 	k.oneSource("discord.bot_token", d.BotTokenEnv, d.BotTokenFile)
 	if d.BotTokenEnv == "" && d.BotTokenFile == "" {
 		k.add("discord.bot_token_env", noSource)
+	}
+	for _, id := range d.Guilds {
+		if !forms()[discord.Name].channel.MatchString(id) {
+			k.add("discord.guilds", "%q is not the id of a server, which is 15 to 20 digits (Developer Mode on, right click, Copy Server ID)", id)
+		}
 	}
 	if d.Shards < 1 {
 		k.add("discord.shards", "must be at least 1; leave it out unless Discord asks for more")

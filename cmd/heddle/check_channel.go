@@ -27,11 +27,11 @@ func forms() map[string]form {
 		slack.Name: {
 			place:    regexp.MustCompile(`^[TE][A-Z0-9]+$`),
 			channel:  regexp.MustCompile(`^[CDG][A-Z0-9]+$`),
-			person:   regexp.MustCompile(`^[UW][A-Z0-9]+$`),
+			person:   regexp.MustCompile(`^[UWB][A-Z0-9]+$`),
 			example:  `write "slack/T012AB3CD/C012AB3CD"; both ids are in the address of the channel when Slack is open in a browser: https://app.slack.com/client/T.../C...`,
 			places:   "a Slack workspace, which is T or E and then upper case letters and digits",
 			channels: "a Slack channel, which is C, D or G and then upper case letters and digits, not its name",
-			people:   `on Slack U or W and then upper case letters and digits, like "U012AB3CD" (profile, ⋮, Copy member ID)`,
+			people:   `on Slack U, W or (of a bot) B and then upper case letters and digits, like "U012AB3CD" (profile, ⋮, Copy member ID)`,
 		},
 		discord.Name: {
 			place:    regexp.MustCompile(`^([0-9]{15,20}|@me)$`),
@@ -72,6 +72,9 @@ func (k *checker) channel(name string, ch Channel, c *Config) {
 	}
 	if !told("approvers") {
 		k.people(table+".approvers", name, ch.Approvers)
+	}
+	if !told("bots") {
+		k.people(table+".bots", name, ch.Bots)
 	}
 	if !told("allow") {
 		k.people(table+".allow", name, ch.Allow)

@@ -63,12 +63,13 @@ type Slack struct {
 
 // Discord is one Discord application.
 type Discord struct {
-	BotTokenEnv    string `toml:"bot_token_env"`
-	BotTokenFile   string `toml:"bot_token_file"`
-	MessageContent bool   `toml:"message_content"` // ask for the intent of that name; without it only mentions, direct messages and commands are heard
-	Shards         int    `toml:"shards"`          // connections that the bot is spread over, each a heddle of its own; Discord wants one for each 2,500 guilds
-	Shard          int    `toml:"shard"`           // which of them this is, from 0
-	APIURL         string `toml:"api_url"`         // of the REST API, without the version; another one than Discord's for tests and proxies
+	BotTokenEnv    string   `toml:"bot_token_env"`
+	BotTokenFile   string   `toml:"bot_token_file"`
+	Guilds         []string `toml:"guilds"`          // ids of the servers where the slash commands are registered; empty: everywhere
+	MessageContent bool     `toml:"message_content"` // ask for the intent of that name; without it only mentions, direct messages and commands are heard
+	Shards         int      `toml:"shards"`          // connections that the bot is spread over, each a heddle of its own; Discord wants one for each 2,500 guilds
+	Shard          int      `toml:"shard"`           // which of them this is, from 0
+	APIURL         string   `toml:"api_url"`         // of the REST API, without the version; another one than Discord's for tests and proxies
 }
 
 // Model is one language model behind an OpenAI-compatible server.
@@ -98,6 +99,7 @@ type Channel struct {
 	Busy      agent.Busy  `toml:"busy"`      // a message during a turn: "steer", "queue" or "interrupt"
 	Approvers []string    `toml:"approvers"` // user ids of who may approve
 	Allow     []string    `toml:"allow"`     // user ids of who may talk to the bot
+	Bots      []string    `toml:"bots"`      // ids of other bots that may talk to the bot: five messages in a row, then a person has to
 	Outside   *bool       `toml:"outside"`   // people of other organisations may too, in a channel that is shared with them
 	Steps     int         `toml:"steps"`     // instead of limits.steps
 }
@@ -128,6 +130,7 @@ func defaults() Config {
 		},
 		Discord: Discord{
 			BotTokenEnv:    "DISCORD_BOT_TOKEN",
+			Guilds:         []string{},
 			MessageContent: true,
 			Shards:         1,
 			APIURL:         "https://discord.com/api",

@@ -33,6 +33,7 @@ path = "."
 [channels.default]
 approvers = []
 allow = []
+bots = []
 `))
 	require.Empty(t, problems)
 	bare.fill(none)

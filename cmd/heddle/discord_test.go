@@ -72,6 +72,8 @@ func TestDiscordConfiguration(t *testing.T) {
 	for text, want := range map[string]string{
 		"shards = 0\n":                           "discord.shards: must be at least 1",
 		"shard = 1\n":                            "discord.shard: the shards are numbered from 0: 1 is none of 1",
+		"guilds = [\"weavers\"]\n":               `discord.guilds: "weavers" is not the id of a server`,
+		"guilds = [\"110000000000000005\"]\n":    "",
 		"shards = 2\nshard = 1\n":                "",
 		"api_url = \"discord.com\"\n":            `discord.api_url: "discord.com" is not an http or https URL`,
 		"bot_token_env = \"\"\n":                 "discord.bot_token_env: is empty",
@@ -94,7 +96,7 @@ func TestIdsOfPeople(t *testing.T) {
 	for text, want := range map[string]string{
 		minimal + "approvers = [\"U1\", \"" + here + "\", \"" + role + "\"]\n":             "",
 		minimal + "allow = [\"role:admins\"]\n":                                            `"role:admins" is not the id of a person, which is on Discord 15 to 20 digits`,
-		minimal + "[channels.\"slack/T1/C1\"]\nallow = [\"" + here + "\"]\n":               `is not the id of a person, which is on Slack U or W`,
+		minimal + "[channels.\"slack/T1/C1\"]\nallow = [\"" + here + "\"]\n":               `is not the id of a person, which is on Slack U, W`,
 		minimal + "[channels.\"discord/" + here + "/" + here + "\"]\nallow = [\"U1\"]\n":   `is not the id of a person, which is on Discord 15`,
 		minimal + "allow = [\"" + role + "\"]\napprovers = [\"" + here + "\"]\n":           "",
 		minimal + "allow = [\"110000000000000007\"]\napprovers = [\"" + here + "\"]\n":     here + " may approve but is not in allow",

@@ -85,6 +85,8 @@ func (sv service) discord() (*discord.Discord, error) {
 		Token:          sv.secrets.discordBot,
 		APIURL:         c.APIURL,
 		WithoutContent: !c.MessageContent,
+		Guilds:         c.Guilds,
+		Models:         slices.Sorted(maps.Keys(sv.cfg.Models)),
 		Shard:          c.Shard,
 		Shards:         c.Shards,
 		Logger:         sv.log,

@@ -98,6 +98,7 @@ func (c *Config) chat(t bots.Thread) bots.Channel {
 	}
 	return bots.Channel{
 		Allow:   ch.Allow,
+		Bots:    ch.Bots,
 		Outside: ch.Outside != nil && *ch.Outside,
 		Mention: ch.Mention,
 		Model:   ch.Model,
