@@ -46,7 +46,7 @@ func compose(m bots.Message) (content, error) {
 	}
 	if strings.TrimSpace(c.text) == "" {
 		line, _, _ := strings.Cut(strings.TrimSpace(code), "\n")
-		c.text = cut(line, maxSummary, true)[0]
+		c.text = cut(line, maxSummary)[0]
 	}
 	rows, err := buttons(m.Buttons)
 	c.blocks = append(c.blocks, rows...)
@@ -68,14 +68,14 @@ func codeSize(code string) int { return len(apart(escape(code))) }
 func fences(code string) []slack.Block {
 	note := ""
 	if len(code) > maxCode {
-		end := border(code, maxCode, true)
+		end := mrkdwn(maxCode).Border(code, maxCode, true)
 		note = fmt.Sprintf("\n_… (characters that are not shown: %d)_", utf8.RuneCountInString(unescape(code[end:])))
 		code = code[:end]
 	}
 	var blocks []slack.Block
 	parts := fill(strings.Split(code, "\n"))
 	for i, p := range parts {
-		text := fenceOpen + p.code + fenceClose
+		text := "```\n" + p.code + "\n```"
 		if p.within {
 			text = "_the line goes on:_\n" + text
 		}
@@ -98,7 +98,7 @@ type fenced struct {
 func fill(lines []string) []fenced {
 	var parts []fenced
 	for _, line := range lines {
-		for i, p := range cut(line, maxFence, true) {
+		for i, p := range cut(line, maxFence) {
 			last := len(parts) - 1
 			if last >= 0 && i == 0 && len(parts[last].code)+1+len(p) <= maxFence {
 				parts[last].code += "\n" + p

@@ -7,6 +7,8 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
+
+	"github.com/heddle-bot/heddle/internal/markdown"
 )
 
 // styles are those that hold at a place. Slack has no way to nest one in itself.
@@ -40,7 +42,7 @@ func (l *line) children(n ast.Node, s styles) {
 func (l *line) node(n ast.Node, s styles) {
 	switch n := n.(type) {
 	case *ast.Text:
-		l.write(l.r.src.text(n))
+		l.write(escape(l.r.src.Text(n)))
 		if n.SoftLineBreak() || n.HardLineBreak() {
 			l.newline(s)
 		}
@@ -53,16 +55,16 @@ func (l *line) node(n ast.Node, s styles) {
 	case *east.Strikethrough:
 		l.emphasis(n, "~", &s.strike, &s)
 	case *ast.CodeSpan:
-		l.code(l.r.src.plain(n, false))
+		l.code(l.r.src.Plain(n, false))
 	case *ast.Link, *ast.Image:
-		if footnote(n) {
-			l.write(escape("[" + l.r.src.plain(n, false) + "]"))
+		if markdown.Footnote(n) {
+			l.write(escape("[" + l.r.src.Plain(n, false) + "]"))
 			return
 		}
-		dest, _ := destination(n)
-		l.link(dest, l.r.src.plain(n, false))
+		dest, _ := markdown.Destination(n)
+		l.link(dest, l.r.src.Plain(n, false))
 	case *ast.AutoLink:
-		if dest, label, ok := l.r.src.autolink(n); ok {
+		if dest, label, ok := autolink(l.r.src, n); ok {
 			l.link(dest, label)
 		} else {
 			l.write(escape(label))
@@ -70,7 +72,7 @@ func (l *line) node(n ast.Node, s styles) {
 	case *ast.RawHTML:
 		l.html(string(n.Segments.Value(l.r.src)), s)
 	case *east.TaskCheckBox:
-		l.write(checkbox(n) + " ")
+		l.write(markdown.Checkbox(n) + " ")
 	default:
 		l.children(n, s)
 	}
@@ -100,7 +102,7 @@ func (l *line) newline(s styles) {
 
 // html writes a tag as it is, but a line break as one.
 func (l *line) html(raw string, s styles) {
-	for i, part := range strings.Split(brk(raw, "\n"), "\n") {
+	for i, part := range strings.Split(markdown.Brk(raw, "\n"), "\n") {
 		if i > 0 {
 			l.newline(s)
 		}
@@ -138,7 +140,7 @@ func (l *line) mark(mark, text string) {
 
 // span returns text between two marks, or plain if it is too long to stay whole.
 func (r *renderer) span(mark, text string) string {
-	s := open + mark + text + shut + mark
+	s := markdown.Open + mark + text + markdown.Shut + mark
 	if len(s) > r.whole {
 		return text
 	}

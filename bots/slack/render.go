@@ -1,18 +1,14 @@
 package slack
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
-	"unicode"
 
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
 	east "github.com/yuin/goldmark/extension/ast"
-	goldparser "github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/heddle-bot/heddle/internal/markdown"
 )
 
 // This file turns Markdown into Slack's mrkdwn, a format of its own: one star is bold, links are
@@ -28,104 +24,24 @@ import (
 // glob or a name would copy the character too. So there is one only at the border of a style within a
 // word, before a > that would begin a quote, and between three backticks.
 
-// A block is a paragraph, an item or the like, in mrkdwn.
-type block struct {
-	text string // with open and shut in it
-	code bool   // text is verbatim, to be shown in a fence
-	rest string // begins every line of text but, maybe, the first
-	gap  string // what stands between this and the block before
-}
-
-// Open and shut stand before the marks of a style. What they enclose is not cut. Neither can come in
-// from outside, because they are not valid UTF-8; pack takes them out.
-const open, shut = "\xfe", "\xff"
-
 // render returns Markdown as mrkdwn, cut into pieces of at most max bytes, at the borders of blocks
 // where there are any. Slack counts characters, of which there are never more than bytes, whatever it
 // takes for a character. Markdown with nothing to see is no pieces. max is at least 100.
-func render(markdown string, max int) []string { return pack(blocks(markdown, max), max) }
+func render(md string, max int) []string { return mrkdwn(max).Pack(blocks(md, max)) }
 
-// blocks returns Markdown as blocks, of which pack makes pieces of at most max bytes.
-func blocks(markdown string, max int) []block {
-	src := source(clean(markdown))
-	doc := parser(hasTables(src)).Parse(text.NewReader(src))
-	r := &renderer{src: src, whole: max / 2, used: references(doc)}
+// blocks returns Markdown as blocks, of which Pack makes pieces of at most max bytes.
+func blocks(md string, max int) []markdown.Block {
+	doc, src := markdown.Parse(md)
+	r := &renderer{src: src, whole: max / 2, used: markdown.References(doc)}
 	r.blocks(doc, margin{gap: "\n\n"})
 	return r.out
 }
 
-// clean returns valid UTF-8 with Unix lines and without control characters, nested no deeper than the
-// parser can bear.
-func clean(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\r':
-			return '\n'
-		case unicode.IsControl(r) && r != '\n' && r != '\t':
-			return -1
-		}
-		return r
-	}, strings.ReplaceAll(s, "\r\n", "\n"))
-	var b strings.Builder
-	for line := range strings.Lines(s) {
-		b.WriteString(shallow(line))
-	}
-	return b.String()
-}
-
-// maxNesting is the quotes and lists that one line may open. The parser's time is quadratic in them.
-const maxNesting = 200
-
-// shallow returns a line with the mark after maxNesting escaped, if it has so many.
-func shallow(line string) string {
-	n := 0
-	for i, c := range line {
-		switch {
-		case strings.ContainsRune(">-+*.)", c):
-			n++
-		case c != ' ' && c != '\t' && (c < '0' || c > '9'):
-			return line
-		}
-		if n > maxNesting {
-			return line[:i] + `\` + line[i:]
-		}
-	}
-	return line
-}
-
-// parser reads GitHub's Markdown, which models write.
-func parser(tables bool) goldparser.Parser {
-	if tables {
-		return withTables
-	}
-	return withoutTables
-}
-
-var (
-	withTables    = goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser()
-	withoutTables = goldmark.New(goldmark.WithExtensions(extension.Linkify, extension.Strikethrough, extension.TaskList)).Parser()
-)
-
-// maxCells bounds the cells of a table: the parser fills short rows up, so that 50 KB of text can be
-// made into gigabytes of empty cells.
-const maxCells = 200_000
-
-// hasTables reports whether src may hold tables, and none that is too large for the parser.
-func hasTables(src []byte) bool {
-	lines, widest := 1, 0
-	for line := range bytes.Lines(src) {
-		if n := bytes.Count(line, []byte("|")); n > 0 {
-			lines, widest = lines+1, max(widest, n+1)
-		}
-	}
-	return widest > 0 && widest*lines <= maxCells
-}
-
 type renderer struct {
-	src   source
+	src   markdown.Source
 	whole int             // bytes of a link or of what has a style, at most; longer ones are plain text, because neither is cut
 	used  map[string]bool // the labels of definitions that links refer to
-	out   []block
+	out   []markdown.Block
 }
 
 // blocks writes the children of n.
@@ -145,12 +61,12 @@ func (r *renderer) block(n ast.Node, m margin) {
 	case *ast.List:
 		r.list(n, m)
 	case *ast.FencedCodeBlock, *ast.CodeBlock:
-		r.code(r.src.lines(n), m)
+		r.code(r.src.Lines(n), m)
 	case *ast.HTMLBlock:
-		r.prose(escape(strings.TrimRight(r.src.html(n), "\n")), m)
+		r.prose(escape(strings.TrimRight(r.src.HTML(n), "\n")), m)
 	case *ast.LinkReferenceDefinition:
 		if !r.used[util.ToLinkReference(n.Label)] { // no definition, or nobody would see it
-			r.prose(escape(strings.TrimRight(r.src.lines(n), "\n")), m)
+			r.prose(escape(strings.TrimRight(r.src.Lines(n), "\n")), m)
 		}
 	case *ast.ThematicBreak:
 		r.prose("———", m)
@@ -177,7 +93,7 @@ func (r *renderer) prose(s string, m margin) {
 		}
 		lines[i] = strings.TrimRight(prefixed(prefix, line), " ")
 	}
-	r.out = append(r.out, block{text: strings.Join(lines, "\n"), rest: m.rest(), gap: m.gap})
+	r.out = append(r.out, markdown.Block{Text: strings.Join(lines, "\n"), Rest: m.rest(), Gap: m.gap})
 }
 
 // prefixed returns a line behind its prefix. Slack takes > for a quote where it begins a line, escaped
@@ -195,7 +111,7 @@ func (r *renderer) code(s string, m margin) {
 	s = strings.TrimRight(s, "\n")
 	r.bullet(m)
 	if strings.TrimSpace(s) != "" {
-		r.out = append(r.out, block{text: apart(escape(s)), code: true, gap: "\n"})
+		r.out = append(r.out, markdown.Block{Text: apart(escape(s)), Code: true, Gap: "\n"})
 	}
 }
 
@@ -218,7 +134,7 @@ func (r *renderer) list(n *ast.List, m margin) {
 			mark = strconv.Itoa(number) + string(n.Marker)
 			number++
 		} else if box := task(item); box != nil {
-			mark = checkbox(box)
+			mark = markdown.Checkbox(box)
 			box.Parent().RemoveChild(box.Parent(), box)
 		}
 		in := m.item(mark)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
+
+	"github.com/heddle-bot/heddle/internal/markdown"
 )
 
 var update = flag.Bool("update", false, "write what comes out into testdata")
@@ -92,8 +94,8 @@ func FuzzRender(f *testing.F) {
 	}
 	f.Add("[0000](mAilto:00@00000000000) HTTP://x.dev", uint16(0))
 	f.Add("[a](https://x.dev 'b') **`c`**<br>|d|\n|-|\n|`e`|", uint16(0))
-	f.Fuzz(func(t *testing.T, markdown string, size uint16) {
-		checkRender(t, markdown, 100+int(size)%maxText)
+	f.Fuzz(func(t *testing.T, md string, size uint16) {
+		checkRender(t, md, 100+int(size)%maxText)
 	})
 }
 
@@ -142,13 +144,13 @@ func BenchmarkRender(b *testing.B) {
 func BenchmarkPack(b *testing.B) {
 	for _, kb := range []int{50, 500, 5000} {
 		n := kb << 10
-		words := block{text: strings.Repeat("word &amp; <https://x.dev|link> ", n/32), gap: "\n"}
-		code := block{text: strings.Repeat("a line of code\n", n/15), code: true, gap: "\n"}
-		many := slices.Repeat([]block{{text: "a short paragraph", gap: "\n\n"}}, n/17)
+		words := markdown.Block{Text: strings.Repeat("word &amp; <https://x.dev|link> ", n/32), Gap: "\n"}
+		code := markdown.Block{Text: strings.Repeat("a line of code\n", n/15), Code: true, Gap: "\n"}
+		many := slices.Repeat([]markdown.Block{{Text: "a short paragraph", Gap: "\n\n"}}, n/17)
 		b.Run(fmt.Sprintf("%dKB", kb), func(b *testing.B) {
 			b.SetBytes(int64(3 * n))
 			for b.Loop() {
-				pack(append(many, words, code), maxText)
+				mrkdwn(maxText).Pack(append(many, words, code))
 			}
 		})
 	}
