@@ -109,8 +109,14 @@ func border(s string, max int) int {
 	return max
 }
 
-// apart returns code in which no three backticks follow each other: they would end the fence.
-func apart(code string) string { return strings.ReplaceAll(code, "``", "`\u200b`\u200b") }
+// apart returns code in which no three backticks follow each other: they would end the fence, and nothing
+// that can be seen keeps Discord from that. Whoever copies such a line copies the space of no width too.
+func apart(code string) string {
+	for strings.Contains(code, "```") {
+		code = strings.ReplaceAll(code, "```", "``"+hair+"`")
+	}
+	return code
+}
 
 // codeSize is the bytes of code as a fence holds it.
 func codeSize(code string) int { return len(apart(code)) }
