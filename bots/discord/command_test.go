@@ -43,7 +43,7 @@ func TestCommands(t *testing.T) {
 	f.registered(setCommands, 1)
 	thread := f.say("hello")
 	f.accepted(1)
-	f.n.People.Thread(f.bob, f.c, thread.ID, "talk")
+	f.n.Places.Thread(f.bob, f.c, thread.ID, "talk")
 	for i, c := range []struct {
 		in, line string
 		options  []discordtest.Option
@@ -56,7 +56,7 @@ func TestCommands(t *testing.T) {
 		{thread.ID, "/heddle model", []discordtest.Option{{Name: "name", Value: "fast"}}, "model fast", thread},
 		{f.n.Direct(f.bob), "/heddle help", nil, "help", bots.Thread{Platform: "discord", Workspace: "@me", Channel: f.n.Direct(f.bob), ID: f.n.Direct(f.bob)}},
 	} {
-		require.NoError(t, f.n.People.Command(f.bob, c.in, c.line, c.options...), c.line)
+		require.NoError(t, f.n.Interactions.Command(f.bob, c.in, c.line, c.options...), c.line)
 		got, ok := f.accepted(2 + i)[1+i].(bots.Commanded)
 		require.True(t, ok)
 		require.Equal(t, c.want, got.Text)
@@ -64,7 +64,7 @@ func TestCommands(t *testing.T) {
 		require.Equal(t, f.bob, got.By.ID)
 	}
 	for _, c := range bots.Commands() {
-		require.NoError(t, f.n.People.Command(f.bob, thread.ID, "/heddle "+c.Name))
+		require.NoError(t, f.n.Interactions.Command(f.bob, thread.ID, "/heddle "+c.Name))
 	}
 }
 
@@ -78,7 +78,7 @@ func TestModelsAreCompleted(t *testing.T) {
 	f.listen()
 	f.registered(setCommands, 1)
 	offered := func(typed string) (names []string) {
-		choices, err := f.n.People.Complete(f.alice, f.c, "/heddle model", discordtest.Option{Name: "name", Value: typed})
+		choices, err := f.n.Interactions.Complete(f.alice, f.c, "/heddle model", discordtest.Option{Name: "name", Value: typed})
 		require.NoError(t, err)
 		for _, c := range choices {
 			names = append(names, c.Name)
@@ -98,7 +98,7 @@ func TestAsk(t *testing.T) {
 	f := newFixture(t, quick)
 	f.listen()
 	f.registered(setCommands, 1)
-	require.NoError(t, f.n.People.Command(f.alice, f.c, "/ask", discordtest.Option{Name: "request", Value: "what is <@1> & **this**?"}))
+	require.NoError(t, f.n.Interactions.Command(f.alice, f.c, "/ask", discordtest.Option{Name: "request", Value: "what is <@1> & **this**?"}))
 	said := f.accepted(1)[0].(bots.Said)
 	require.Equal(t, "what is <@1> & **this**?", said.Text)
 	require.True(t, said.Mention)
@@ -117,7 +117,7 @@ func TestAskAboutAMessage(t *testing.T) {
 	f.listen()
 	f.registered(setCommands, 1)
 	id := f.n.Say(f.bob, f.c, "the build is red\nagain")
-	require.NoError(t, f.n.People.Menu(f.alice, f.c, id, "Ask Heddle about this"))
+	require.NoError(t, f.n.Interactions.Menu(f.alice, f.c, id, "Ask Heddle about this"))
 	var said []bots.Said
 	f.wait("question", func() bool {
 		said = nil

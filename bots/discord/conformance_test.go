@@ -28,7 +28,7 @@ func (c conformance) Say(s bots.Said) bots.Said {
 		text = "@" + discordtest.BotName + " " + text
 	}
 	if s.Reply = s.Thread.ID != ""; s.Reply {
-		in := c.f.n.People.Thread(s.By.ID, c.f.c, s.Thread.ID, "talk")
+		in := c.f.n.Places.Thread(s.By.ID, c.f.c, s.Thread.ID, "talk")
 		s.ID = c.f.n.Say(s.By.ID, in, text)
 		return s
 	}
@@ -38,15 +38,15 @@ func (c conformance) Say(s bots.Said) bots.Said {
 }
 
 func (c conformance) Click(by bots.Person, t bots.Thread, id bots.MessageID, label, reason string) error {
-	if err := c.f.n.People.Press(by.ID, t.ID, string(id), label); err != nil || reason == "" {
+	if err := c.f.n.Interactions.Press(by.ID, t.ID, string(id), label); err != nil || reason == "" {
 		return err
 	}
-	c.f.wait("form", func() bool { _, open := c.f.n.People.Form(by.ID); return open })
-	f, _ := c.f.n.People.Form(by.ID)
+	c.f.wait("form", func() bool { _, open := c.f.n.Interactions.Form(by.ID); return open })
+	f, _ := c.f.n.Interactions.Form(by.ID)
 	if len(f.Fields) != 1 {
 		return errors.New("the form has not one field")
 	}
-	return c.f.n.People.Submit(by.ID, map[string]string{f.Fields[0].CustomID: reason})
+	return c.f.n.Interactions.Submit(by.ID, map[string]string{f.Fields[0].CustomID: reason})
 }
 
 func (c conformance) Shown(t bots.Thread, person string) []botstest.Shown {
@@ -54,7 +54,7 @@ func (c conformance) Shown(t bots.Thread, person string) []botstest.Shown {
 	for i := range seen {
 		seen[i].For = person
 	}
-	if c.f.n.People.Exists(t.ID) {
+	if c.f.n.Places.Exists(t.ID) {
 		seen = append(seen, c.f.n.Messages(t.ID)...)
 	}
 	var all []botstest.Shown

@@ -70,7 +70,7 @@ func TestResumes(t *testing.T) {
 			thread := f.say("one")
 			f.texts(1)
 			f.n.Gateway.Fail(discordtest.GatewayFaults{Lose: 1})
-			f.n.Say(f.bob, f.n.People.Thread(f.bob, f.c, thread.ID, "talk"), "@heddle two") // the thread's event is lost
+			f.n.Say(f.bob, f.n.Places.Thread(f.bob, f.c, thread.ID, "talk"), "@heddle two") // the thread's event is lost
 			harm(f.n.Gateway)
 			f.n.Say(f.bob, thread.ID, "@heddle three")
 			require.Equal(t, []string{"one", "two", "three"}, f.texts(3))

@@ -21,11 +21,11 @@ func TestRolesOfTheMoment(t *testing.T) {
 	f.n.SetRoles(discordtest.GuildID, f.alice, role)
 	f.say("two")
 	require.Equal(t, []string{"role:" + role}, f.accepted(2)[1].(bots.Said).By.Roles)
-	require.NoError(t, f.n.People.Press(f.alice, thread.ID, card.ID, "Approve"))
+	require.NoError(t, f.n.Interactions.Press(f.alice, thread.ID, card.ID, "Approve"))
 	require.Equal(t, []string{"role:" + role}, f.accepted(3)[2].(bots.Clicked).By.Roles)
 
 	f.n.SetRoles(discordtest.GuildID, f.alice)
-	require.NoError(t, f.n.People.Press(f.alice, thread.ID, card.ID, "Approve"))
+	require.NoError(t, f.n.Interactions.Press(f.alice, thread.ID, card.ID, "Approve"))
 	require.Empty(t, f.accepted(4)[3].(bots.Clicked).By.Roles)
 }
 

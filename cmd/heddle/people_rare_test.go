@@ -66,7 +66,7 @@ func (p person) attach(names []string, text string) error {
 // command types the slash command in the channel, outside of threads.
 func (p person) command(text string) error {
 	if p.discord != nil {
-		return p.discord.People.Command(p.id, p.channel, "/heddle "+text)
+		return p.discord.Interactions.Command(p.id, p.channel, "/heddle "+text)
 	}
 	return p.slack.People.Command(p.id, p.channel, text)
 }

@@ -162,13 +162,13 @@ func onDiscord(w *world) stage {
 			edit:  func(root, id, text string) { n.People.Edit(d.place(root, id), id, text) },
 			erase: func(root, id string) { n.People.Delete(d.place(root, id), id) },
 			lines: d.lines,
-			press: func(user, root, id, label string) error { return n.People.Press(user, d.place(root, id), id, label) },
+			press: func(user, root, id, label string) error { return n.Interactions.Press(user, d.place(root, id), id, label) },
 			fill: func(user, text string) (bool, error) {
-				f, open := n.People.Form(user)
+				f, open := n.Interactions.Form(user)
 				if !open {
 					return false, nil
 				}
-				return true, n.People.Submit(user, map[string]string{f.Fields[0].CustomID: text})
+				return true, n.Interactions.Submit(user, map[string]string{f.Fields[0].CustomID: text})
 			},
 		},
 	}
@@ -192,7 +192,7 @@ func (h hall) place(root, id string) string {
 func (h hall) say(user, root, text string, files []upload) string {
 	in := h.w.channel
 	if root != "" {
-		in = h.n.People.Thread(user, in, root, "talk")
+		in = h.n.Places.Thread(user, in, root, "talk")
 	}
 	var all []discordtest.File
 	for _, f := range files {
@@ -230,7 +230,7 @@ func (h hall) lines(root string) []line {
 			add(m, "")
 		}
 	}
-	if h.n.People.Exists(root) {
+	if h.n.Places.Exists(root) {
 		for _, m := range h.n.Messages(root) {
 			add(m, "")
 		}

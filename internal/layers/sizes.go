@@ -24,10 +24,7 @@ type exception struct {
 }
 
 // exceptions to the budgets.
-var exceptions = []exception{
-	{"methods of bots/discord/discordtest.Network", "guilds, messages and interactions are to be parted, as in slacktest, when the adapter is wired"},
-	{"methods of bots/discord/discordtest.People", "the same"},
-}
+var exceptions = []exception{}
 
 // A size is one thing that was measured.
 type size struct {

@@ -212,14 +212,14 @@ func setCommands(n *Network, q *request) (any, *refused) {
 }
 
 // command returns a command that is registered in a guild, or everywhere if that is "", or nil.
-func (n *Network) command(guild string, kind int, name string) *command {
-	at := slices.IndexFunc(n.commands[guild], func(k *command) bool {
+func (s *state) command(guild string, kind int, name string) *command {
+	at := slices.IndexFunc(s.commands[guild], func(k *command) bool {
 		return either(count(k.body, "type"), slashCommand) == kind && str(k.body, "name") == name
 	})
 	if at < 0 {
 		return nil
 	}
-	return n.commands[guild][at]
+	return s.commands[guild][at]
 }
 
 // An Option is a value that a person gives to a command.
@@ -230,13 +230,13 @@ type Option struct {
 
 // Command runs a slash command, "/ask" or "/heddle model", with options. It returns when the application
 // has answered.
-func (p People) Command(user, channel, line string, options ...Option) error {
+func (p Interactions) Command(user, channel, line string, options ...Option) error {
 	_, err := p.slash(onCommand, user, channel, line, options)
 	return err
 }
 
 // Complete returns what the application offers for the last of the options, as far as it is typed.
-func (p People) Complete(user, channel, line string, options ...Option) ([]Choice, error) {
+func (p Interactions) Complete(user, channel, line string, options ...Option) ([]Choice, error) {
 	i, err := p.slash(onComplete, user, channel, line, options)
 	if err != nil {
 		return nil, err
@@ -246,7 +246,7 @@ func (p People) Complete(user, channel, line string, options ...Option) ([]Choic
 	return i.choices, nil
 }
 
-func (p People) slash(kind int, user, channel, line string, options []Option) (*interaction, error) {
+func (p Interactions) slash(kind int, user, channel, line string, options []Option) (*interaction, error) {
 	p.n.mu.Lock()
 	c := p.n.channel(channel)
 	words := strings.Fields(strings.TrimPrefix(line, "/"))
@@ -273,15 +273,15 @@ func (p People) slash(kind int, user, channel, line string, options []Option) (*
 }
 
 // known returns the command that people find in a channel: of the guild, or of everywhere.
-func (n *Network) known(c *channel, kind int, name string) *command {
-	if k := n.command(c.guild, kind, name); k != nil {
+func (s *state) known(c *channel, kind int, name string) *command {
+	if k := s.command(c.guild, kind, name); k != nil {
 		return k
 	}
-	return n.command("", kind, name)
+	return s.command("", kind, name)
 }
 
 // Menu runs a command of a message's context menu.
-func (p People) Menu(user, channel, message, name string) error {
+func (p Interactions) Menu(user, channel, message, name string) error {
 	p.n.mu.Lock()
 	c := p.n.channel(channel)
 	k, m := p.n.known(c, messageCommand, name), c.find(message)

@@ -10,9 +10,10 @@
 // route or a field of a body that this package does not know is refused, even if Discord has it or
 // would overlook it: whoever starts to use it gives it its rules here first.
 //
-// Guilds, channels and plain messages are methods of Network, what people do more rarely is
-// Network.People, the connection with its faults is Network.Gateway, the calls of REST with theirs are
-// Network.API.
+// Guilds, channels and plain messages are methods of Network, what people do more rarely to messages is
+// Network.People, to channels and threads Network.Places, with commands, buttons and forms
+// Network.Interactions. The connection with its faults is Network.Gateway, the calls of REST with theirs
+// are Network.API.
 //
 // BUG(discordtest): Discord does not publish its limits per route. With Config.Limits they are 5 in 5
 // seconds for each route and channel, as is commonly seen.
@@ -55,17 +56,33 @@ const (
 
 // A Network is one Discord with one application. Its methods may be called concurrently.
 type Network struct {
-	Gateway *Gateway
-	API     *API
-	People  People
-	URL     string // of REST without the version: "http://127.0.0.1:1234/api"
+	Gateway      *Gateway
+	API          *API
+	People       People
+	Places       Places
+	Interactions Interactions
+	URL          string // of REST without the version: "http://127.0.0.1:1234/api"
 
-	cfg    Config
+	cfg Config
+	host
+	state
+	looks
+	acts
+}
+
+// A host is where Discord is to be reached.
+type host struct {
 	base   string // "http://127.0.0.1:1234"
 	server *httptest.Server
 	closed sync.Once
-	state
 }
+
+// looks are what Discord's things look like on the wire, and acts what is done to them and told of. Both
+// expect that the state is locked.
+type (
+	looks struct{ n *Network }
+	acts  struct{ n *Network }
+)
 
 // A state is what Discord holds.
 type state struct {
@@ -104,7 +121,9 @@ func New(c Config) *Network {
 		forms:    map[string]*Form{},
 	}}
 	n.addGuild(GuildID, "weavers")
-	n.Gateway, n.People = &Gateway{n: n, sessions: map[string]*session{}}, People{n}
+	n.looks, n.acts = looks{n}, acts{n}
+	n.Gateway = &Gateway{n: n, sessions: map[string]*session{}}
+	n.People, n.Places, n.Interactions = People{n}, Places{n}, Interactions{n}
 	n.API = newAPI(n)
 	n.server = httptest.NewServer(n.API.routes())
 	n.base = n.server.URL
@@ -190,11 +209,11 @@ func (n *Network) AddUser(name string) string { return n.addUser(&user{name: nam
 // AddBot is AddUser for another application's bot.
 func (n *Network) AddBot(name string) string { return n.addUser(&user{name: name, bot: true}) }
 
-func (n *Network) addUser(u *user) string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	u.id = n.next()
-	n.users[u.id] = u
+func (s *state) addUser(u *user) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u.id = s.next()
+	s.users[u.id] = u
 	return u.id
 }
 

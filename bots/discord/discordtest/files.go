@@ -23,23 +23,23 @@ type File struct {
 const maxFile = 10 << 20
 
 // keep makes files of a message known, so that they can be downloaded.
-func (n *Network) keep(channel string, files []File) []File {
+func (s *state) keep(channel string, files []File) []File {
 	var kept []File
 	for _, f := range files {
 		if f.id == "" {
-			f.id, f.channel = n.next(), channel
+			f.id, f.channel = s.next(), channel
 			f.Type = cmp.Or(mime.TypeByExtension(path.Ext(f.Name)), f.Type, http.DetectContentType(f.Data))
 		}
-		n.files[f.id] = &f
+		s.files[f.id] = &f
 		kept = append(kept, f)
 	}
 	return kept
 }
 
-func (n *Network) attachments(m *Message) []object {
+func (l looks) attachments(m *Message) []object {
 	all := []object{}
 	for _, f := range m.Files {
-		link := n.base + "/attachments/" + f.channel + "/" + f.id + "/" + f.Name
+		link := l.n.base + "/attachments/" + f.channel + "/" + f.id + "/" + f.Name
 		v := object{"id": f.id, "filename": f.Name, "size": len(f.Data), "content_type": f.Type,
 			"url": link + "?ex=6a&is=6a&hm=00", "proxy_url": link}
 		if f.Description != "" {

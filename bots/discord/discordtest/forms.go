@@ -56,7 +56,7 @@ func readForm(data object) *Form {
 }
 
 // Form returns the modal that a person sees.
-func (p People) Form(user string) (Form, bool) {
+func (p Interactions) Form(user string) (Form, bool) {
 	p.n.mu.Lock()
 	defer p.n.mu.Unlock()
 	if f := p.n.forms[user]; f != nil {
@@ -66,7 +66,7 @@ func (p People) Form(user string) (Form, bool) {
 }
 
 // Dismiss closes the modal that a person sees. The application does not hear of it.
-func (p People) Dismiss(user string) {
+func (p Interactions) Dismiss(user string) {
 	p.n.mu.Lock()
 	defer p.n.mu.Unlock()
 	delete(p.n.forms, user)
@@ -74,7 +74,7 @@ func (p People) Dismiss(user string) {
 
 // Submit fills the modal that a person sees, by custom_id or label of the fields, and sends it. It
 // returns when the application has answered.
-func (p People) Submit(user string, values map[string]string) error {
+func (p Interactions) Submit(user string, values map[string]string) error {
 	p.n.mu.Lock()
 	f := p.n.forms[user]
 	if f == nil {
@@ -116,7 +116,7 @@ func (p People) Submit(user string, values map[string]string) error {
 
 // Press presses a button of a message, named by its label or custom_id. It returns when the application
 // has answered.
-func (p People) Press(user, channel, message, button string) error {
+func (p Interactions) Press(user, channel, message, button string) error {
 	p.n.mu.Lock()
 	c := p.n.channel(channel)
 	m := c.find(message)

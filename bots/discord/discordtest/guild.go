@@ -93,12 +93,12 @@ const (
 func (p Permissions) String() string { return strconv.FormatUint(uint64(p), 10) }
 
 // addGuild adds a guild in which everybody may do what is ordinary. The bot has a role of its own.
-func (n *Network) addGuild(id, name string) *guild {
+func (s *state) addGuild(id, name string) *guild {
 	g := &guild{id: id, name: name, members: map[string][]string{}, gone: map[string]bool{}}
-	bot := &role{id: n.next(), name: BotName, may: ordinary, managed: true}
+	bot := &role{id: s.next(), name: BotName, may: ordinary, managed: true}
 	g.roles = []*role{{id: id, name: "@everyone", may: ordinary}, bot}
 	g.members[BotUser] = []string{bot.id}
-	n.guilds[id] = g
+	s.guilds[id] = g
 	return g
 }
 
@@ -135,17 +135,17 @@ func (n *Network) Allow(in string, may Permissions) {
 }
 
 // may returns what somebody may do in a channel.
-func (n *Network) may(user string, c *channel) Permissions {
+func (s *state) may(user string, c *channel) Permissions {
 	if c.guild == "" {
 		if user == BotUser || user == c.user {
 			return anything
 		}
 		return 0
 	}
-	if p := n.channels[c.parent]; p != nil {
+	if p := s.channels[c.parent]; p != nil {
 		c = p
 	}
-	g := n.guilds[c.guild]
+	g := s.guilds[c.guild]
 	if user == Owner {
 		return anything
 	}
@@ -245,19 +245,19 @@ func (g *guild) memberJSON(user string) object {
 		"deaf": false, "mute": false, "pending": false, "flags": 0, "communication_disabled_until": nil}
 }
 
-func (n *Network) memberWithUser(g *guild, user string) object {
+func (f looks) memberWithUser(g *guild, user string) object {
 	v := g.memberJSON(user)
-	v["user"] = n.users[user].json()
+	v["user"] = f.n.users[user].json()
 	return v
 }
 
-func (n *Network) channelJSON(c *channel) object {
+func (f looks) channelJSON(c *channel) object {
 	v := object{"id": c.id, "type": c.kind, "last_message_id": nil, "flags": 0}
 	if c.last != "" {
 		v["last_message_id"] = c.last
 	}
 	if c.kind == directText {
-		v["recipients"] = []object{n.users[c.user].json()}
+		v["recipients"] = []object{f.n.users[c.user].json()}
 		return v
 	}
 	v["guild_id"], v["name"], v["parent_id"], v["rate_limit_per_user"] = c.guild, c.name, nil, 0
@@ -283,7 +283,7 @@ func (n *Network) channelJSON(c *channel) object {
 	return v
 }
 
-func (n *Network) guildJSON(g *guild) object {
+func (f looks) guildJSON(g *guild) object {
 	roles := []object{}
 	for _, r := range g.roles {
 		roles = append(roles, r.json(g))
@@ -297,21 +297,21 @@ func (n *Network) guildJSON(g *guild) object {
 }
 
 // guildCreate is what the Gateway says about a guild: with channels and threads.
-func (n *Network) guildCreate(g *guild) object {
-	v := n.guildJSON(g)
+func (f looks) guildCreate(g *guild) object {
+	v := f.n.guildJSON(g)
 	channels, threads := []object{}, []object{}
-	for _, id := range slices.Sorted(maps.Keys(n.channels)) {
-		c := n.channels[id]
+	for _, id := range slices.Sorted(maps.Keys(f.n.channels)) {
+		c := f.n.channels[id]
 		switch {
-		case c.guild != g.id, n.may(BotUser, c)&ViewChannel == 0:
+		case c.guild != g.id, f.n.may(BotUser, c)&ViewChannel == 0:
 		case !c.isThread():
-			channels = append(channels, n.channelJSON(c))
+			channels = append(channels, f.n.channelJSON(c))
 		case !c.archived:
-			threads = append(threads, n.channelJSON(c))
+			threads = append(threads, f.n.channelJSON(c))
 		}
 	}
-	v["channels"], v["threads"], v["members"] = channels, threads, []object{n.memberWithUser(g, BotUser)}
-	v["joined_at"], v["large"], v["unavailable"], v["member_count"] = born(g.id), false, false, len(n.users)
+	v["channels"], v["threads"], v["members"] = channels, threads, []object{f.n.memberWithUser(g, BotUser)}
+	v["joined_at"], v["large"], v["unavailable"], v["member_count"] = born(g.id), false, false, len(f.n.users)
 	for _, name := range []string{"voice_states", "presences", "stage_instances", "guild_scheduled_events", "soundboard_sounds"} {
 		v[name] = []any{}
 	}
@@ -319,12 +319,12 @@ func (n *Network) guildCreate(g *guild) object {
 }
 
 // typed returns what Discord's client makes of what somebody types: names become mentions.
-func (n *Network) typed(channel, text string) string {
+func (s *state) typed(channel, text string) string {
 	var pairs [][2]string
-	for id, u := range n.users {
+	for id, u := range s.users {
 		pairs = append(pairs, [2]string{"@" + u.name, "<@" + id + ">"})
 	}
-	if g := n.guilds[n.channel(channel).guild]; g != nil {
+	if g := s.guilds[s.channel(channel).guild]; g != nil {
 		for _, r := range g.roles[2:] {
 			pairs = append(pairs, [2]string{"@" + r.name, "<@&" + r.id + ">"})
 		}

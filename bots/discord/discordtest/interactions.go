@@ -49,49 +49,49 @@ var errFailed = errors.New("discord shows that the application did not respond")
 
 // interact sends an interaction and waits until it is answered. It fails as Discord shows it to the
 // person. n.mu is not held.
-func (n *Network) interact(i *interaction, data object) error {
-	n.mu.Lock()
-	i.id, i.made, i.done = n.next(), time.Now(), make(chan bool, 1)
+func (a acts) interact(i *interaction, data object) error {
+	a.n.mu.Lock()
+	i.id, i.made, i.done = a.n.next(), time.Now(), make(chan bool, 1)
 	i.token = "interaction-" + i.id
-	n.calls[i.token] = i
-	n.Gateway.event("INTERACTION_CREATE", place{guild: i.channel.guild}, n.interactionJSON(i, data))
-	here := len(n.Gateway.sessions) > 0
-	n.mu.Unlock()
+	a.n.calls[i.token] = i
+	a.n.Gateway.event("INTERACTION_CREATE", place{guild: i.channel.guild}, a.n.interactionJSON(i, data))
+	here := len(a.n.Gateway.sessions) > 0
+	a.n.mu.Unlock()
 	if !here {
 		return errFailed
 	}
-	timer := time.NewTimer(n.cfg.AnswerWithin)
+	timer := time.NewTimer(a.n.cfg.AnswerWithin)
 	defer timer.Stop()
 	select {
 	case <-i.done:
 		return nil
-	case <-n.API.quit:
+	case <-a.n.API.quit:
 		return errFailed
 	case <-timer.C:
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	a.n.mu.Lock()
+	defer a.n.mu.Unlock()
 	if i.acked != 0 {
 		return nil
 	}
 	return errFailed
 }
 
-func (n *Network) interactionJSON(i *interaction, data object) object {
+func (f looks) interactionJSON(i *interaction, data object) object {
 	v := object{"id": i.id, "application_id": AppID, "type": i.kind, "data": data, "token": i.token, "version": 1, "channel_id": i.channel.id,
-		"channel": n.channelJSON(i.channel), "app_permissions": n.may(BotUser, i.channel).String(), "locale": "en-US", "entitlements": []any{},
+		"channel": f.n.channelJSON(i.channel), "app_permissions": f.n.may(BotUser, i.channel).String(), "locale": "en-US", "entitlements": []any{},
 		"authorizing_integration_owners": object{"0": i.channel.guild}, "context": 0, "attachment_size_limit": maxFile}
 	if i.message != nil {
-		v["message"] = n.messageJSON(i.message)
+		v["message"] = f.n.messageJSON(i.message)
 	}
-	g := n.guilds[i.channel.guild]
+	g := f.n.guilds[i.channel.guild]
 	if g == nil {
-		v["user"], v["context"] = n.users[i.user].json(), 1
+		v["user"], v["context"] = f.n.users[i.user].json(), 1
 		v["authorizing_integration_owners"] = object{"0": "0"}
 		return v
 	}
-	member := n.memberWithUser(g, i.user)
-	member["permissions"] = n.may(i.user, i.channel).String()
+	member := f.n.memberWithUser(g, i.user)
+	member["permissions"] = f.n.may(i.user, i.channel).String()
 	v["member"], v["guild_id"], v["guild_locale"] = member, g.id, "en-US"
 	v["guild"] = object{"id": g.id, "locale": "en-US", "features": []any{}}
 	return v
@@ -175,7 +175,7 @@ func (i *interaction) fits(kind int, data object) *refused {
 }
 
 // act does what an answer says.
-func (n *Network) act(q *request, i *interaction, kind int, data object) *refused {
+func (a acts) act(q *request, i *interaction, kind int, data object) *refused {
 	inner := *q
 	inner.body = data
 	switch kind {
@@ -187,16 +187,16 @@ func (n *Network) act(q *request, i *interaction, kind int, data object) *refuse
 		if m.empty() {
 			return refuse(50006)
 		}
-		n.answer(i, m)
+		a.n.answer(i, m)
 	case answerDeferred:
 		m := &Message{Author: BotUser, Thinking: true}
 		m.flags = flagLoading | count(data, "flags")&flagEphemeral
-		n.answer(i, m)
+		a.n.answer(i, m)
 	case deferUpdate:
 		i.original = i.message
 	case updateMessage:
 		i.original = i.message
-		_, no := n.edit(&inner, i.message)
+		_, no := a.n.edit(&inner, i.message)
 		return no
 	case answerChoices:
 		for _, one := range data["choices"].([]any) {
@@ -205,13 +205,13 @@ func (n *Network) act(q *request, i *interaction, kind int, data object) *refuse
 	case answerForm:
 		f := readForm(data)
 		f.from = i
-		n.forms[i.user] = f
+		a.n.forms[i.user] = f
 	}
 	return nil
 }
 
 // answer shows a message as the answer to an interaction, or as one that follows it.
-func (n *Network) answer(i *interaction, m *Message) {
+func (a acts) answer(i *interaction, m *Message) {
 	m.call, m.kind = i, 0
 	if i.kind == onCommand && i.original == nil {
 		m.kind = 20
@@ -219,8 +219,8 @@ func (n *Network) answer(i *interaction, m *Message) {
 	if m.flags&flagEphemeral != 0 {
 		m.For = i.user
 	}
-	m.Files = n.keep(i.channel.id, m.Files)
-	n.write(i.channel.id, m)
+	m.Files = a.n.keep(i.channel.id, m.Files)
+	a.n.write(i.channel.id, m)
 	if i.original == nil {
 		i.original = m
 	}

@@ -118,25 +118,25 @@ func unique(all []string) []string {
 }
 
 // mentioned returns what the API says about mentions: what allowed lets through.
-func (n *Network) mentioned(m *Message) (users, roles []string, everybody bool) {
+func (f looks) mentioned(m *Message) (users, roles []string, everybody bool) {
 	users, roles, everybody = mentions(m.Content)
-	if c := n.channels[m.channel]; c != nil && m.ReplyTo != "" && m.allowed.pingsReplied() {
+	if c := f.n.channels[m.channel]; c != nil && m.ReplyTo != "" && m.allowed.pingsReplied() {
 		if to := c.find(m.ReplyTo); to != nil && to.Author != m.Author {
 			users = unique(append(users, to.Author))
 		}
 	}
-	known := func(id string) bool { return n.users[id] == nil }
+	known := func(id string) bool { return f.n.users[id] == nil }
 	users = slices.DeleteFunc(users, known)
 	a := m.allowed
 	if a == nil {
-		return users, roles, everybody && n.may(m.Author, n.channels[m.channel])&MentionEveryone != 0
+		return users, roles, everybody && f.n.may(m.Author, f.n.channels[m.channel])&MentionEveryone != 0
 	}
 	users = slices.DeleteFunc(users, func(id string) bool {
-		replied := a.replied && m.ReplyTo != "" && n.channels[m.channel].find(m.ReplyTo) != nil && n.channels[m.channel].find(m.ReplyTo).Author == id
+		replied := a.replied && m.ReplyTo != "" && f.n.channels[m.channel].find(m.ReplyTo) != nil && f.n.channels[m.channel].find(m.ReplyTo).Author == id
 		return !replied && !slices.Contains(a.parse, "users") && !slices.Contains(a.users, id)
 	})
 	roles = slices.DeleteFunc(roles, func(id string) bool { return !slices.Contains(a.parse, "roles") && !slices.Contains(a.roles, id) })
-	everybody = everybody && slices.Contains(a.parse, "everyone") && n.may(m.Author, n.channels[m.channel])&MentionEveryone != 0
+	everybody = everybody && slices.Contains(a.parse, "everyone") && f.n.may(m.Author, f.n.channels[m.channel])&MentionEveryone != 0
 	return users, roles, everybody
 }
 
@@ -145,11 +145,11 @@ func (n *Network) mentioned(m *Message) (users, roles []string, everybody bool) 
 func (a *allowed) pingsReplied() bool { return a == nil || a.replied }
 
 // ping notes who is pinged by a new message. Edits ping nobody.
-func (n *Network) ping(m *Message) {
+func (a acts) ping(m *Message) {
 	if m.flags&flagSilent != 0 {
 		return
 	}
-	users, roles, everybody := n.mentioned(m)
+	users, roles, everybody := a.n.mentioned(m)
 	m.Pinged = append(users, roles...)
 	if everybody {
 		m.Pinged = append(m.Pinged, "everyone")
@@ -157,51 +157,51 @@ func (n *Network) ping(m *Message) {
 }
 
 // write adds a message to a channel and tells the Gateway.
-func (n *Network) write(channel string, m *Message) *Message {
-	c := n.channel(channel)
-	m.ID, m.channel = n.next(), c.id
+func (a acts) write(channel string, m *Message) *Message {
+	c := a.n.channel(channel)
+	m.ID, m.channel = a.n.next(), c.id
 	if m.ReplyTo != "" {
 		m.kind = 19
 	}
 	if m.For == "" {
-		n.ping(m)
-		n.revive(c)
+		a.n.ping(m)
+		a.n.revive(c)
 		c.last = m.ID
 	}
 	c.typing = time.Time{}
 	c.messages = append(c.messages, m)
-	n.wake()
+	a.n.wake()
 	if m.For == "" {
-		n.Gateway.event("MESSAGE_CREATE", c.place(), n.eventJSON(m))
+		a.n.Gateway.event("MESSAGE_CREATE", c.place(), a.n.eventJSON(m))
 	}
 	return m
 }
 
 // revive takes an archived thread out of the archive: somebody writes into it.
-func (n *Network) revive(c *channel) {
+func (a acts) revive(c *channel) {
 	if c.isThread() && c.archived {
 		c.archived, c.since = false, time.Now()
-		n.Gateway.event("THREAD_UPDATE", c.place(), n.channelJSON(c))
+		a.n.Gateway.event("THREAD_UPDATE", c.place(), a.n.channelJSON(c))
 	}
 }
 
 // messageJSON is a message as REST tells it.
-func (n *Network) messageJSON(m *Message) object {
-	users, roles, everybody := n.mentioned(m)
+func (f looks) messageJSON(m *Message) object {
+	users, roles, everybody := f.n.mentioned(m)
 	named := []object{}
 	for _, id := range users {
-		named = append(named, n.users[id].json())
+		named = append(named, f.n.users[id].json())
 	}
-	v := object{"id": m.ID, "channel_id": m.channel, "type": m.kind, "author": n.users[m.Author].json(), "content": m.Content, "timestamp": born(m.ID),
+	v := object{"id": m.ID, "channel_id": m.channel, "type": m.kind, "author": f.n.users[m.Author].json(), "content": m.Content, "timestamp": born(m.ID),
 		"edited_timestamp": nil, "tts": false, "mention_everyone": everybody, "mentions": named, "mention_roles": append([]string{}, roles...),
-		"attachments": n.attachments(m), "embeds": append([]any{}, m.embeds...), "components": append([]any{}, m.Components...), "pinned": false, "flags": m.flags}
+		"attachments": f.n.attachments(m), "embeds": append([]any{}, m.embeds...), "components": append([]any{}, m.Components...), "pinned": false, "flags": m.flags}
 	if !m.edited.IsZero() {
 		v["edited_timestamp"] = stamp(m.edited)
 	}
 	if m.nonce != nil {
 		v["nonce"] = m.nonce
 	}
-	c := n.channels[m.channel]
+	c := f.n.channels[m.channel]
 	if m.ReplyTo != "" {
 		ref := object{"type": 0, "channel_id": m.channel, "message_id": m.ReplyTo}
 		if c.guild != "" {
@@ -211,24 +211,24 @@ func (n *Network) messageJSON(m *Message) object {
 		if to := c.find(m.ReplyTo); to != nil {
 			short := *to
 			short.ReplyTo = ""
-			v["referenced_message"] = n.messageJSON(&short)
+			v["referenced_message"] = f.n.messageJSON(&short)
 		}
 	}
 	if m.call != nil {
 		v["webhook_id"], v["application_id"] = AppID, AppID
-		v["interaction_metadata"] = object{"id": m.call.id, "type": m.call.kind, "user": n.users[m.call.user].json(), "authorizing_integration_owners": object{}}
+		v["interaction_metadata"] = object{"id": m.call.id, "type": m.call.kind, "user": f.n.users[m.call.user].json(), "authorizing_integration_owners": object{}}
 	}
-	if t := n.channels[m.thread]; t != nil && m.thread != "" {
-		v["thread"] = n.channelJSON(t)
+	if t := f.n.channels[m.thread]; t != nil && m.thread != "" {
+		v["thread"] = f.n.channelJSON(t)
 	}
 	return v
 }
 
 // eventJSON is a message as the Gateway tells it.
-func (n *Network) eventJSON(m *Message) object {
-	v := n.messageJSON(m)
+func (f looks) eventJSON(m *Message) object {
+	v := f.n.messageJSON(m)
 	delete(v, "thread")
-	if g := n.guilds[n.channels[m.channel].guild]; g != nil {
+	if g := f.n.guilds[f.n.channels[m.channel].guild]; g != nil {
 		v["guild_id"], v["member"] = g.id, g.memberJSON(m.Author)
 		named := v["mentions"].([]object)
 		for _, u := range named {
@@ -239,8 +239,8 @@ func (n *Network) eventJSON(m *Message) object {
 }
 
 // veil returns a message as the bot sees it without the intent Message Content.
-func (n *Network) veil(v object) object {
-	c := n.channels[v["channel_id"].(string)]
+func (f looks) veil(v object) object {
+	c := f.n.channels[v["channel_id"].(string)]
 	if author, _ := v["author"].(object); c == nil || c.guild == "" || author == nil || author["id"] == BotUser {
 		return v
 	}
@@ -256,7 +256,7 @@ func (n *Network) veil(v object) object {
 		veiled[name] = []any{}
 	}
 	if ref, ok := v["referenced_message"].(object); ok {
-		veiled["referenced_message"] = n.veil(ref)
+		veiled["referenced_message"] = f.n.veil(ref)
 	}
 	return veiled
 }

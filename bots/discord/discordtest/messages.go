@@ -124,17 +124,17 @@ func postMessage(n *Network, q *request) (any, *refused) {
 }
 
 // takes refuses a message that a channel does not take.
-func (n *Network) takes(c *channel, m *Message) *refused {
+func (a acts) takes(c *channel, m *Message) *refused {
 	switch {
 	case m.empty():
 		return refuse(50006)
 	case c.kind == guildForum:
 		return refuse(50008)
-	case c.archived && c.locked && n.may(BotUser, c)&ManageThreads == 0:
+	case c.archived && c.locked && a.n.may(BotUser, c)&ManageThreads == 0:
 		return refuse(50083)
-	case c.locked && n.may(BotUser, c)&ManageThreads == 0:
+	case c.locked && a.n.may(BotUser, c)&ManageThreads == 0:
 		return refuse(160005)
-	case c.kind == directText && n.users[c.user].shy:
+	case c.kind == directText && a.n.users[c.user].shy:
 		return refuse(50007)
 	}
 	return nil
@@ -159,13 +159,13 @@ func reference(c *channel, body object) (string, *refused) {
 }
 
 // sentBefore returns the message that was sent under the same enforced nonce a while ago, or nil.
-func (n *Network) sentBefore(c *channel, body object) *Message {
+func (a acts) sentBefore(c *channel, body object) *Message {
 	if !whether(body, "enforce_nonce") || body["nonce"] == nil {
 		return nil
 	}
 	for _, m := range c.messages {
 		age := time.Since(time.UnixMilli(int64(snowflake(m.ID)>>22) + epoch))
-		if m.Author == BotUser && m.nonce == body["nonce"] && age < n.cfg.NonceFor {
+		if m.Author == BotUser && m.nonce == body["nonce"] && age < a.n.cfg.NonceFor {
 			return m
 		}
 	}
@@ -194,10 +194,10 @@ func getMessage(n *Network, q *request) (any, *refused) {
 }
 
 // told is a message as REST tells it to this application.
-func (n *Network) told(m *Message) object {
-	v := n.messageJSON(m)
-	if n.cfg.NoContent {
-		return n.veil(v)
+func (f looks) told(m *Message) object {
+	v := f.n.messageJSON(m)
+	if f.n.cfg.NoContent {
+		return f.n.veil(v)
 	}
 	return v
 }
@@ -216,7 +216,7 @@ func editMessage(n *Network, q *request) (any, *refused) {
 }
 
 // edit changes a message of the bot's as a call says.
-func (n *Network) edit(q *request, m *Message) (any, *refused) {
+func (a acts) edit(q *request, m *Message) (any, *refused) {
 	body := object{"content": m.Content, "components": m.Components, "embeds": m.embeds, "flags": float64(m.flags)}
 	for name, v := range q.body {
 		body[name] = v
@@ -232,7 +232,7 @@ func (n *Network) edit(q *request, m *Message) (any, *refused) {
 		wrong.fail("/flags", "MESSAGE_FLAGS_CANNOT_REMOVE_COMPONENTS_V2", "The IS_COMPONENTS_V2 flag cannot be removed.")
 		return nil, wrong.refused()
 	}
-	m.Content, m.Components, m.embeds, m.Files = now.Content, now.Components, now.embeds, n.keep(m.channel, now.Files)
+	m.Content, m.Components, m.embeds, m.Files = now.Content, now.Components, now.embeds, a.n.keep(m.channel, now.Files)
 	m.flags = m.flags&^(flagSuppressEmbeds|flagLoading) | now.flags&(flagSuppressEmbeds|flagV2)
 	if _, ok := q.body["allowed_mentions"]; ok {
 		m.allowed = now.allowed
@@ -240,11 +240,11 @@ func (n *Network) edit(q *request, m *Message) (any, *refused) {
 	m.Thinking = false
 	m.Edits++
 	m.edited = time.Now()
-	n.wake()
+	a.n.wake()
 	if m.For == "" {
-		n.Gateway.event("MESSAGE_UPDATE", n.channel(m.channel).place(), n.eventJSON(m))
+		a.n.Gateway.event("MESSAGE_UPDATE", a.n.channel(m.channel).place(), a.n.eventJSON(m))
 	}
-	return n.messageJSON(m), nil
+	return a.n.messageJSON(m), nil
 }
 
 func deleteMessage(n *Network, q *request) (any, *refused) {
@@ -259,10 +259,10 @@ func deleteMessage(n *Network, q *request) (any, *refused) {
 }
 
 // remove takes a message away.
-func (n *Network) remove(m *Message) {
-	c := n.channel(m.channel)
+func (a acts) remove(m *Message) {
+	c := a.n.channel(m.channel)
 	c.messages = slices.DeleteFunc(c.messages, func(o *Message) bool { return o == m })
-	n.wake()
+	a.n.wake()
 	if m.For != "" {
 		return
 	}
@@ -270,7 +270,7 @@ func (n *Network) remove(m *Message) {
 	if c.guild != "" {
 		v["guild_id"] = c.guild
 	}
-	n.Gateway.event("MESSAGE_DELETE", c.place(), v)
+	a.n.Gateway.event("MESSAGE_DELETE", c.place(), v)
 }
 
 // getMessages answers with the newest first.

@@ -5,12 +5,19 @@ import (
 	"time"
 )
 
-// People do what is rarer than writing. Its methods may be called concurrently.
+// People do to messages what is rarer than writing. Its methods may be called concurrently.
 type People struct{ n *Network }
 
+// Places are the channels and threads, as people change them. Its methods may be called concurrently.
+type Places struct{ n *Network }
+
+// Interactions are what people do with commands, buttons and forms. Its methods may be called
+// concurrently.
+type Interactions struct{ n *Network }
+
 // message returns a message that the test knows of; anything else is a mistake of the test.
-func (n *Network) message(channel, id string) *Message {
-	m := n.channel(channel).find(id)
+func (s *state) message(channel, id string) *Message {
+	m := s.channel(channel).find(id)
 	if m == nil {
 		panic(fmt.Sprintf("discordtest: there is no message %s in %s", id, channel))
 	}
@@ -58,7 +65,7 @@ func (p People) Delete(channel, message string) {
 }
 
 // Thread makes a thread of a message, unless there is one, and returns its id, which is the message's.
-func (p People) Thread(user, channel, message, name string) string {
+func (p Places) Thread(user, channel, message, name string) string {
 	p.n.mu.Lock()
 	defer p.n.mu.Unlock()
 	if t := p.n.channels[message]; t != nil && t.isThread() { // it outlives its message
@@ -68,14 +75,14 @@ func (p People) Thread(user, channel, message, name string) string {
 }
 
 // Exists reports whether there is a channel or a thread of that id.
-func (p People) Exists(id string) bool {
+func (p Places) Exists(id string) bool {
 	p.n.mu.Lock()
 	defer p.n.mu.Unlock()
 	return p.n.channels[id] != nil
 }
 
 // Post writes a post into a forum and returns the id of its thread, which is that of the first message.
-func (p People) Post(user, forum, title, text string) string {
+func (p Places) Post(user, forum, title, text string) string {
 	p.n.mu.Lock()
 	defer p.n.mu.Unlock()
 	c := p.n.channel(forum)
@@ -90,21 +97,21 @@ func (p People) Post(user, forum, title, text string) string {
 }
 
 // Archive puts a thread into the archive, or takes it out.
-func (p People) Archive(thread string, archived bool) {
+func (p Places) Archive(thread string, archived bool) {
 	p.set(thread, func(c *channel) { c.archived, c.since = archived, time.Now() })
 }
 
 // Lock closes a thread to those who may not manage it, or opens it.
-func (p People) Lock(thread string, locked bool) {
+func (p Places) Lock(thread string, locked bool) {
 	p.set(thread, func(c *channel) { c.locked = locked })
 }
 
 // Rename gives a thread or a channel another name.
-func (p People) Rename(id, name string) {
+func (p Places) Rename(id, name string) {
 	p.set(id, func(c *channel) { c.name = name })
 }
 
-func (p People) set(id string, do func(*channel)) {
+func (p Places) set(id string, do func(*channel)) {
 	p.n.mu.Lock()
 	defer p.n.mu.Unlock()
 	c := p.n.channel(id)
@@ -112,7 +119,7 @@ func (p People) set(id string, do func(*channel)) {
 }
 
 // DeleteChannel takes a channel away, with its threads, or a thread.
-func (p People) DeleteChannel(id string) {
+func (p Places) DeleteChannel(id string) {
 	p.n.mu.Lock()
 	defer p.n.mu.Unlock()
 	for _, t := range sorted(p.n.channels) {
@@ -125,14 +132,14 @@ func (p People) DeleteChannel(id string) {
 
 // drop takes one channel away. Threads go without an event if their channel goes, but here each has
 // one, as with threads that are deleted alone.
-func (n *Network) drop(c *channel) {
-	name, v := "CHANNEL_DELETE", n.channelJSON(c)
+func (a acts) drop(c *channel) {
+	name, v := "CHANNEL_DELETE", a.n.channelJSON(c)
 	if c.isThread() {
 		name, v = "THREAD_DELETE", object{"id": c.id, "guild_id": c.guild, "parent_id": c.parent, "type": c.kind}
 	}
-	n.Gateway.event(name, c.place(), v)
-	delete(n.channels, c.id)
-	n.wake()
+	a.n.Gateway.event(name, c.place(), v)
+	delete(a.n.channels, c.id)
+	a.n.wake()
 }
 
 // Shy lets a person take no direct messages from now on.

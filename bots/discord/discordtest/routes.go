@@ -75,17 +75,17 @@ func gatewayBot(n *Network, q *request) (any, *refused) {
 	return o, nil
 }
 
-func (n *Network) me() object {
-	v := n.users[BotUser].json()
+func (f looks) me() object {
+	v := f.n.users[BotUser].json()
 	v["verified"], v["mfa_enabled"], v["locale"], v["email"] = true, false, "en-US", nil
 	return v
 }
 
-func (n *Network) application() object {
-	return object{"id": AppID, "name": BotName, "icon": nil, "description": "", "type": nil, "bot": n.users[BotUser].json(), "summary": "",
-		"bot_public": false, "bot_require_code_grant": false, "verify_key": "0000", "flags": n.appFlags(), "owner": n.users[Owner].json(), "team": nil,
+func (f looks) application() object {
+	return object{"id": AppID, "name": BotName, "icon": nil, "description": "", "type": nil, "bot": f.n.users[BotUser].json(), "summary": "",
+		"bot_public": false, "bot_require_code_grant": false, "verify_key": "0000", "flags": f.n.appFlags(), "owner": f.n.users[Owner].json(), "team": nil,
 		"hook": true, "is_verified": false, "redirect_uris": []any{}, "interactions_endpoint_url": nil, "role_connections_verification_url": nil,
-		"approximate_guild_count": len(n.guilds)}
+		"approximate_guild_count": len(f.n.guilds)}
 }
 
 func myGuilds(n *Network, _ *request) (any, *refused) {

@@ -272,12 +272,12 @@ const (
 	flagCommandBadge   = 1 << 23
 )
 
-func (n *Network) appFlags() int {
+func (f looks) appFlags() int {
 	flags := 0
-	if !n.cfg.NoContent {
+	if !f.n.cfg.NoContent {
 		flags |= flagContentLimited
 	}
-	if len(n.commands[""]) > 0 {
+	if len(f.n.commands[""]) > 0 {
 		flags |= flagCommandBadge
 	}
 	return flags

@@ -34,16 +34,16 @@ func startThread(n *Network, q *request) (any, *refused) {
 }
 
 // addThread makes a thread of a message. Its id is the message's.
-func (n *Network) addThread(c *channel, m *Message, by, name string) *channel {
+func (a acts) addThread(c *channel, m *Message, by, name string) *channel {
 	t := &channel{id: m.ID, guild: c.guild, name: name, kind: publicThread}
 	t.thread = thread{parent: c.id, owner: by, minutes: 1440, since: time.Now()}
-	n.channels[t.id] = t
+	a.n.channels[t.id] = t
 	m.thread = t.id
 	m.flags |= flagHasThread
-	v := n.channelJSON(t)
+	v := a.n.channelJSON(t)
 	v["newly_created"] = true
-	n.Gateway.event("THREAD_CREATE", t.place(), v)
-	n.Gateway.event("MESSAGE_UPDATE", c.place(), n.eventJSON(m))
+	a.n.Gateway.event("THREAD_CREATE", t.place(), v)
+	a.n.Gateway.event("MESSAGE_UPDATE", c.place(), a.n.eventJSON(m))
 	return t
 }
 
@@ -107,14 +107,14 @@ func (c *channel) rename(name string, now time.Time) *refused {
 }
 
 // setThread changes a thread, or a channel, and tells the Gateway.
-func (n *Network) setThread(c *channel, do func()) {
+func (a acts) setThread(c *channel, do func()) {
 	do()
-	n.wake()
+	a.n.wake()
 	name := "CHANNEL_UPDATE"
 	if c.isThread() {
 		name = "THREAD_UPDATE"
 	}
-	n.Gateway.event(name, c.place(), n.channelJSON(c))
+	a.n.Gateway.event(name, c.place(), a.n.channelJSON(c))
 }
 
 func joinThread(n *Network, q *request) (any, *refused) {
