@@ -162,7 +162,9 @@ func onDiscord(w *world) stage {
 			edit:  func(root, id, text string) { n.People.Edit(d.place(root, id), id, text) },
 			erase: func(root, id string) { n.People.Delete(d.place(root, id), id) },
 			lines: d.lines,
-			press: func(user, root, id, label string) error { return n.Interactions.Press(user, d.place(root, id), id, label) },
+			press: func(user, root, id, label string) error {
+				return n.Interactions.Press(user, d.place(root, id), id, label)
+			},
 			fill: func(user, text string) (bool, error) {
 				f, open := n.Interactions.Form(user)
 				if !open {
