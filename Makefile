@@ -22,14 +22,14 @@ setup:
 		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing; \
 	fi
 
-# fidelity proves the Slack of the tests with Slack's own clients for Node 20, of the versions in the
-# lock file. It needs the npm registry the first time.
-FIDELITY = bots/slack/fidelity
-fidelity: $(FIDELITY)/node_modules/.package-lock.json
-	$(GO) vet -tags fidelity ./$(FIDELITY)
-	$(GO) test -count=1 -v -tags fidelity ./$(FIDELITY)
+# fidelity proves the Slack and the Discord of the tests with clients that others have written for Node 20,
+# of the versions in the lock files. It needs the npm registry the first time.
+FIDELITY = bots/slack/fidelity bots/discord/fidelity
+fidelity: $(FIDELITY:%=%/node_modules/.package-lock.json)
+	$(GO) vet -tags fidelity $(FIDELITY:%=./%)
+	$(GO) test -count=1 -v -tags fidelity $(FIDELITY:%=./%)
 
-$(FIDELITY)/node_modules/.package-lock.json: $(FIDELITY)/package.json $(FIDELITY)/package-lock.json
+%/fidelity/node_modules/.package-lock.json: %/fidelity/package.json %/fidelity/package-lock.json
 	@missing=""; \
 	command -v node >/dev/null || missing="$$missing nodejs"; \
 	command -v npm >/dev/null || missing="$$missing npm"; \
@@ -38,8 +38,8 @@ $(FIDELITY)/node_modules/.package-lock.json: $(FIDELITY)/package.json $(FIDELITY
 		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing; \
 	fi
 	@node -e 'process.exit(parseInt(process.versions.node) >= 20 ? 0 : 1)' || \
-		{ echo "please install Node 20 or newer: Slack's clients need it, and this is $$(node --version)"; exit 1; }
-	cd $(FIDELITY) && npm ci --ignore-scripts
+		{ echo "please install Node 20 or newer: the clients need it, and this is $$(node --version)"; exit 1; }
+	cd $*/fidelity && npm ci --ignore-scripts
 	touch $@
 
 bench:

@@ -88,7 +88,8 @@ var layers = []struct {
 	{"cmd/*", []string{"*"}},
 	{"bots", []string{"agent", "store"}},
 	{"bots/*", []string{"bots"}},
-	{"bots/slack/fidelity", nil}, // its test runs programs in another language against slacktest
+	{"bots/slack/fidelity", nil},   // its test runs programs in another language against slacktest
+	{"bots/discord/fidelity", nil}, // likewise
 	{"agent", []string{"agent/llm", "tools", "store", "prompts"}},
 	{"agent/llm", nil},
 	{"agent/llm/*", []string{"agent/llm"}},

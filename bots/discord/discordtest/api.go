@@ -91,8 +91,10 @@ func (a *API) routes() http.Handler {
 	mux.HandleFunc("/api/", func(rw http.ResponseWriter, hr *http.Request) {
 		a.serve(rw, hr, "", route{open: true, do: func(*Network, *request) (any, *refused) { return nil, plain(http.StatusNotFound) }})
 	})
+	mux.Handle("/gateway", a.n.Gateway) // clients differ in whether they add a slash
 	mux.Handle("/gateway/", a.n.Gateway)
 	mux.Handle(resumePath, a.n.Gateway)
+	mux.Handle(strings.TrimSuffix(resumePath, "/"), a.n.Gateway)
 	mux.HandleFunc("GET /attachments/{channel}/{file}/{name}", func(rw http.ResponseWriter, hr *http.Request) { download(a.n, rw, hr) })
 	return mux
 }

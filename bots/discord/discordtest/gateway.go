@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -112,7 +113,7 @@ func (g *Gateway) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	g.conns = append(g.conns, c)
 	g.stats.Opened++
 	g.stats.Most = max(g.stats.Most, len(g.conns))
-	if r.URL.Path == resumePath {
+	if strings.HasPrefix(r.URL.Path, strings.TrimSuffix(resumePath, "/")) {
 		g.stats.ResumeURL++
 	}
 	c.silent = once(&g.faults.Mute)

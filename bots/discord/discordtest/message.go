@@ -228,6 +228,7 @@ func (f looks) messageJSON(m *Message) object {
 func (f looks) eventJSON(m *Message) object {
 	v := f.n.messageJSON(m)
 	delete(v, "thread")
+	v["channel_type"] = f.n.channels[m.channel].kind // it is not documented, but clients know direct messages by it
 	if g := f.n.guilds[f.n.channels[m.channel].guild]; g != nil {
 		v["guild_id"], v["member"] = g.id, g.memberJSON(m.Author)
 		named := v["mentions"].([]object)

@@ -23,8 +23,6 @@ func newMessage() fields {
 				words(0, maxNonce)(c, at, v)
 			}
 		},
-		"enforce_nonce": yesNo,
-		"tts":           yesNo,
 		"message_reference": form(fields{"type": whole(0, 0), "message_id!": id, "channel_id": id, "guild_id": id,
 			"fail_if_not_exists": yesNo}),
 	})
@@ -33,12 +31,15 @@ func newMessage() fields {
 // messageEdit is what an edit of a message takes.
 func messageEdit() fields {
 	return fields{
-		"content":    words(0, maxContent),
-		"components": components(),
-		"embeds":     list(0, 10, embed()),
-		"flags":      whole(0, 1<<16-1),
+		"content":       words(0, maxContent),
+		"components":    components(),
+		"embeds":        list(0, 10, embed()),
+		"flags":         whole(0, 1<<16-1),
+		"tts":           yesNo, // of an edit without consequence, as the next
+		"enforce_nonce": yesNo,
 		"attachments": list(0, maxFiles, form(fields{"id!": anyValue, "filename": words(1, 1024), "description": words(0, 1024),
-			"url": anyValue, "proxy_url": anyValue, "size": anyValue, "content_type": anyValue})),
+			"url": anyValue, "proxy_url": anyValue, "size": anyValue, "content_type": anyValue,
+			"title": words(0, 1024), "duration_secs": anyValue, "waveform": words(0, 400)})), // of voice messages
 		"allowed_mentions": form(fields{"parse": list(0, 3, oneOf("users", "roles", "everyone")),
 			"users": list(0, 100, id), "roles": list(0, 100, id), "replied_user": yesNo}),
 	}

@@ -8,7 +8,8 @@ import (
 
 // newThread is what a thread that is made of a message takes.
 func newThread() fields {
-	return fields{"name!": words(1, 100), "auto_archive_duration": oneOf(60.0, 1440.0, 4320.0, 10080.0), "rate_limit_per_user": whole(0, 21600)}
+	return fields{"name!": words(1, 100), "auto_archive_duration": oneOf(60.0, 1440.0, 4320.0, 10080.0), "rate_limit_per_user": whole(0, 21600),
+		"type": oneOf(11.0), "invitable": yesNo} // clients send them though a message leaves no choice
 }
 
 // threadEdit is what an edit of a thread takes.

@@ -1,31 +1,9 @@
-// What people do in the workspace, asked of the program that runs it: people.say(...) and the other
-// verbs of verbs_test.go.
-export const people = new Proxy({}, {
-  get: (_, verb) => async (...args) => {
-    const answer = await fetch(`${process.env.PEOPLE_URL}/${verb}`, { method: 'POST', body: JSON.stringify(args.map(String)) });
-    if (!answer.ok) {
-      throw new Error(`${verb}: ${await answer.text()}`);
-    }
-    return answer.json();
-  },
-});
+export { people, until } from '../../../internal/nodetest/people.mjs';
 
 export const slackApiUrl = process.env.SLACK_URL;
 export const token = process.env.BOT_TOKEN;
 export const appToken = process.env.APP_TOKEN;
 export const signingSecret = process.env.SIGNING_SECRET;
-
-// until returns what f returns as soon as it is something. It fails after a long while.
-export async function until(f) {
-  for (const end = Date.now() + 30_000; Date.now() < end; ) {
-    const v = await f();
-    if (v) {
-      return v;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error(`waited too long for ${f}`);
-}
 
 // once returns the arguments of the next call of an event's handlers.
 export function once(emitter, event) {

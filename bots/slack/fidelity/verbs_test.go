@@ -6,17 +6,13 @@ import (
 	"strconv"
 
 	"github.com/heddle-bot/heddle/bots/slack/slacktest"
+	"github.com/heddle-bot/heddle/internal/nodetest"
 )
 
 // verbs is what a program may ask for.
-func verbs(w *slacktest.Workspace) map[string]verb {
-	nothing := func(f func(a []string)) verb {
-		return func(a []string) (any, error) {
-			f(a)
-			return nil, nil
-		}
-	}
-	return map[string]verb{
+func verbs(w *slacktest.Workspace) map[string]nodetest.Verb {
+	nothing := nodetest.Nothing
+	return map[string]nodetest.Verb{
 		"addUser":     func(a []string) (any, error) { return w.AddUser(a[0]), nil },
 		"addStranger": func(a []string) (any, error) { return w.People.AddStranger(a[0]), nil },
 		"addChannel":  func(a []string) (any, error) { return w.AddChannel(a[0]), nil },
