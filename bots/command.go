@@ -32,6 +32,7 @@ func Commands() []Command {
 		{"model", "the models that there are; `model NAME` chooses one for this thread", "name"},
 		{"compact", "I sum up what was said here, to make room", ""},
 		{"new", "I forget what was said here", ""},
+		{"budget", "what a turn here may use, and what has been used", ""},
 		{"tools", "what I can use, and what I ask about before", ""},
 		{"export", "what happened here, as a file", ""},
 		{"leave", "I am silent here until somebody mentions me", ""},

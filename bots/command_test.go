@@ -66,7 +66,7 @@ func TestCommandsThatShow(t *testing.T) {
 
 		help := o.order(in, "help")
 		require.Len(t, help, 1)
-		for _, word := range []string{"help", "status", "stop", "model", "compact", "new", "tools", "export", "leave"} {
+		for _, word := range []string{"help", "status", "stop", "model", "compact", "new", "budget", "tools", "export", "leave"} {
 			require.Contains(t, help[0], "`"+word+"`")
 		}
 		require.Equal(t, []string{"I use these tools without asking: `look`, `read`.\nI ask here each time before I use these: `shell`."},
@@ -97,12 +97,14 @@ func TestStatus(t *testing.T) {
 			"`make` waits for an answer since 20 s. @UBOB may answer until " + until + "."
 		require.Equal(t, []string{doing + "\nIn line: 1 message.\nModel: `m`.\nUsed in this thread so far: 10 tokens in, 5 out."}, o.order(in, "status"))
 		require.Equal(t, []string{strings.Replace("• "+doing, "20 s", "30 s", 1)}, o.typed(bots.Thread{}, "status"), "a thread that waits for days is told too")
+		require.Contains(t, o.order(in, "budget")[0], "\nThe turn that runs has asked 1 time, with 15 tokens.\n")
 
 		o.click(bob, in, 1, "Deny", "")
 		o.done(in)
 		require.Equal(t, []string{"Nothing is running here.\nModel: `m`.\nUsed in this thread so far: 20 tokens in, 10 out."}, o.order(in, "status"))
 		require.Equal(t, []string{"Nothing is running in this channel."}, o.typed(bots.Thread{}, "status"))
 		require.Equal(t, []string{"Nothing is running here.\nModel: `m`.\nUsed in this thread so far: 20 tokens in, 10 out."}, o.typed(in, "status"))
+		require.Equal(t, []string{"A turn here may ask the model 10 times, work for 10 min without the time that it waits for people, and use 1000000 tokens.\nUsed in this thread so far: 20 tokens in, 10 out."}, o.typed(in, "budget"))
 		require.Equal(t, []string{"Nothing is running here.\nModel: `m`.\nUsed in this thread so far: 0 tokens in, 0 out."}, o.order(bots.Thread{Platform: "chat", Workspace: "W", Channel: "general", ID: "77"}, "status"))
 	}, used(llmtest.Call("shell", `{}`)), used(llmtest.Say("Well.")))
 }

@@ -30,7 +30,7 @@ func (c clerk) answer(ctx context.Context, o order, m Message) (Message, error) 
 		m.Text = l.md(help + helpCommands())
 	case "tools":
 		m.Text = l.md(toolWords(c.Tools))
-	case "model", "status":
+	case "model", "status", "budget":
 		m.Text, err = c.report(ctx, l, o)
 	case "export":
 		m.Text = nothingSaid
@@ -60,6 +60,9 @@ func (c clerk) report(ctx context.Context, l look, o order) (string, error) {
 	}
 	if o.name == "model" {
 		return l.md(modelWords(model, here.Models)), nil
+	}
+	if o.name == "budget" {
+		return l.md(budgetOf(a, here.Limits)), nil
 	}
 	return statusOf(l, a, c.Agent.Live(o.at.String()), model), nil
 }

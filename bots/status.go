@@ -17,6 +17,7 @@ type account struct {
 	state
 	model         string          // that somebody chose; empty is the channel's
 	input, output int             // tokens of all requests so far
+	steps, spent  int             // requests and tokens of the latest turn
 	people        map[string]bool // by id: who has said something, or answered
 }
 
@@ -51,8 +52,11 @@ func (a *account) apply(e store.Entry) error {
 			a.people[v.By.ID] = true
 		case *agent.ModelChosen:
 			a.model = v.Model
+		case *agent.TurnStarted:
+			a.steps, a.spent = 0, 0
 		case *agent.ModelSaid:
 			used.Usage = v.Usage
+			a.steps++
 		case *agent.Compacted:
 			used.Usage = v.Usage
 		case *agent.CompactFailed:
@@ -60,6 +64,7 @@ func (a *account) apply(e store.Entry) error {
 		}
 		a.input += used.Usage.Input
 		a.output += used.Usage.Output
+		a.spent += used.Usage.Total()
 	}
 	return a.state.apply(e)
 }
@@ -99,8 +104,22 @@ func statusOf(l look, a *account, live agent.Live, model string) string {
 	if model != "" {
 		lines = append(lines, l.md("Model: "+l.code(model)+"."))
 	}
-	lines = append(lines, fmt.Sprintf("Used in this thread so far: %s in, %d out.", count(a.input, "token"), a.output))
-	return strings.Join(lines, "\n")
+	return strings.Join(append(lines, usedSoFar(a)), "\n")
+}
+
+// budgetOf returns what a turn may use, and what has been used.
+func budgetOf(a *account, most agent.Limits) string {
+	most = most.WithDefaults()
+	lines := []string{fmt.Sprintf("A turn here may ask the model %s, work for %s without the time that it waits for people, and use %s.",
+		count(most.Steps, "time"), strings.TrimSuffix(took(most.Time), " 0 s"), count(most.Tokens, "token"))}
+	if a.running() != nil {
+		lines = append(lines, fmt.Sprintf("The turn that runs has asked %s, with %s.", count(a.steps, "time"), count(a.spent, "token")))
+	}
+	return strings.Join(append(lines, usedSoFar(a)), "\n")
+}
+
+func usedSoFar(a *account) string {
+	return fmt.Sprintf("Used in this thread so far: %s in, %d out.", count(a.input, "token"), a.output)
 }
 
 // maxThreads bounds the threads that the status of a channel tells of.

@@ -76,13 +76,7 @@ func (c *Config) settings(models map[string]llm.Model) func(session string) (age
 			Models:    choices,
 			Window:    model.Window,
 			Images:    model.Images,
-			Limits: agent.Limits{
-				Steps:    ch.Steps,
-				Time:     time.Duration(c.Limits.TurnTime),
-				Tokens:   c.Limits.TurnTokens,
-				Output:   c.Limits.ToolOutput,
-				Approval: time.Duration(c.Limits.ApprovalTime),
-			},
+			Limits:    c.limits(ch),
 		}, nil
 	}
 }
@@ -104,5 +98,17 @@ func (c *Config) chat(t bots.Thread) bots.Channel {
 		Model:   ch.Model,
 		Models:  slices.Sorted(maps.Keys(c.Models)),
 		Busy:    ch.Busy,
+		Limits:  c.limits(ch),
+	}
+}
+
+// limits are those of a turn in a channel.
+func (c *Config) limits(ch Channel) agent.Limits {
+	return agent.Limits{
+		Steps:    ch.Steps,
+		Time:     time.Duration(c.Limits.TurnTime),
+		Tokens:   c.Limits.TurnTokens,
+		Output:   c.Limits.ToolOutput,
+		Approval: time.Duration(c.Limits.ApprovalTime),
 	}
 }
