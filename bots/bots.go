@@ -74,6 +74,10 @@ type Abilities struct {
 	// network delivers by itself what was missed.
 	Follow func(t Thread, latest MessageID)
 
+	// Shows says that the network shows each thread from the session's log by itself: nothing that is in
+	// the log is posted. What is in no log is.
+	Shows bool
+
 	// Home shows a person the bot's page on the network, instead of what it showed before. The pieces
 	// are rendered and at most MaxText each; those beyond MaxHome are left out. nil: there is no such
 	// page, and no HomeOpened. Errors wrap *Error.

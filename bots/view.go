@@ -32,6 +32,9 @@ type look struct {
 // view returns what the thread should show of the turns that are not painted, in the order in which
 // it is to be posted.
 func view(s *state, live agent.Live, l look) []wanted {
+	if l.info.Shows {
+		return nil
+	}
 	var all []wanted
 	for _, t := range s.turns {
 		all = append(all, l.turn(s, t, live)...)

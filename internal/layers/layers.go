@@ -87,6 +87,8 @@ var layers = []struct {
 }{
 	{"cmd/*", []string{"*"}},
 	{"bots", []string{"agent", "store"}},
+	{"bots/web", []string{"bots", "bots/web/story", "agent", "store"}}, // it shows sessions from their logs
+	{"bots/web/story", []string{"bots", "agent", "store", "tools"}},
 	{"bots/*", []string{"bots"}},
 	{"bots/slack/fidelity", nil},   // its test runs programs in another language against slacktest
 	{"bots/discord/fidelity", nil}, // likewise
