@@ -1,14 +1,13 @@
-# Heddle. "make run" starts the service, "make test" runs all checks of behaviour.
+# Heddle. "make run" starts the service with what is at hand, "make test" runs all checks of behaviour.
 
-CONFIG ?= config.example.toml
 GO ?= go
 
 .PHONY: run test setup bench lint fmt build fuzz fidelity
 
 run:
-	$(GO) run ./cmd/heddle serve -c $(CONFIG)
+	$(GO) run ./cmd/heddle
 
-# Tests use a race detector, which needs a C compiler, and git, which people have in workspaces.
+# Tests use a race detector, which needs a C compiler, git, which people have in workspaces, and a browser.
 test: setup
 	$(GO) test -race ./...
 
@@ -17,6 +16,7 @@ setup:
 	@missing=""; \
 	command -v git >/dev/null || missing="$$missing git"; \
 	command -v cc >/dev/null || missing="$$missing gcc libc6-dev"; \
+	command -v chromium >/dev/null || missing="$$missing chromium"; \
 	if [ -n "$$missing" ]; then \
 		command -v apt-get >/dev/null || { echo "please install:$$missing"; exit 1; }; \
 		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing; \

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/heddle-bot/heddle/bots/discord"
+	"github.com/heddle-bot/heddle/bots/web"
 )
 
 // A checker collects what is wrong with a configuration. Each problem names the key and its place, and
@@ -37,6 +38,7 @@ func (c *Config) check(written *survey) []string {
 	k.limits(c.Limits)
 	k.slack(c.Slack)
 	k.discord(c.Discord)
+	k.web(c.Web)
 	if len(c.Models) == 0 {
 		k.add("models", "there is no model: add a table [models.main] with base_url and model")
 	}
@@ -160,9 +162,27 @@ func (k *checker) discord(d Discord) {
 	}
 }
 
+func (k *checker) web(w Web) {
+	for _, p := range w.People {
+		name, env, ok := strings.Cut(p, ":")
+		if !ok || name == "" || !variable.MatchString(env) {
+			k.add("web.people", "%q is not NAME:VARIABLE: write \"alice:HEDDLE_TOKEN_ALICE\", and the token into the environment under that name", name+":…")
+		}
+	}
+	if w.Addr == "" {
+		return
+	}
+	if err := web.CheckAddr(w.Addr, len(w.People), w.Public); err != nil {
+		k.add("web.addr", "%v", err)
+	}
+}
+
 func (k *checker) model(key string, m Model) {
+	if m.API == "tour" {
+		return
+	}
 	k.url(key+".base_url", m.BaseURL)
-	k.oneOf(key+".api", m.API, "chat", "responses")
+	k.oneOf(key+".api", m.API, "chat", "responses", "tour")
 	k.oneOf(key+".tools", m.Tools, "native", "text")
 	k.oneSource(key+".api_key", m.APIKeyEnv, m.APIKeyFile)
 	if m.Model == "" {

@@ -10,6 +10,7 @@ import (
 	"github.com/heddle-bot/heddle/bots"
 	"github.com/heddle-bot/heddle/bots/discord"
 	"github.com/heddle-bot/heddle/bots/slack"
+	"github.com/heddle-bot/heddle/bots/web"
 )
 
 // A form is what the ids of a network look like. Elsewhere they are compared byte by byte, so one that
@@ -41,6 +42,15 @@ func forms() map[string]form {
 			places:   "a Discord server, which is 15 to 20 digits, or @me for direct messages",
 			channels: "a Discord channel, which is 15 to 20 digits, not its name",
 			people:   `on Discord 15 to 20 digits, behind "role:" for a role (Developer Mode on, right click, Copy User ID or Copy Role ID)`,
+		},
+		web.Name: {
+			place:    regexp.MustCompile(`^local$`),
+			channel:  regexp.MustCompile(`^page$`),
+			person:   regexp.MustCompile(`^web:.`),
+			example:  `write "web/local/page"`,
+			places:   `the page, which is "local"`,
+			channels: `the page's one channel, which is "page"`,
+			people:   `on the page "web:" and the name, like "web:alice"`,
 		},
 	}
 }
@@ -110,7 +120,7 @@ func (k *checker) address(table, name string) {
 	case !known && miswritten && len(p) == 3:
 		k.add(table, `write the network in lower case: %q: %s`, strings.ToLower(p[0]), lower.example)
 	case !known:
-		k.add(table, "is not the address of a channel on a network that there is: for Slack %s; for Discord %s", all[slack.Name].example, all[discord.Name].example)
+		k.add(table, "is not the address of a channel on a network that there is: for Slack %s; for Discord %s; for the page %s", all[slack.Name].example, all[discord.Name].example, all[web.Name].example)
 	case len(p) != 3 || slices.Contains(p, ""):
 		k.add(table, "is not the address of a channel: %s", f.example)
 	case !f.place.MatchString(p[1]):

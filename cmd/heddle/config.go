@@ -19,6 +19,7 @@ type Config struct {
 	Limits     Limits               `toml:"limits"`
 	Slack      Slack                `toml:"slack"`
 	Discord    Discord              `toml:"discord"`
+	Web        Web                  `toml:"web"`
 	Models     map[string]Model     `toml:"models"`     // by the name that channels use
 	Workspaces map[string]Workspace `toml:"workspaces"` // by the name that channels use
 	// Channels is by address, "slack/T123/C123". The channel named "default" says what holds in every
@@ -72,10 +73,19 @@ type Discord struct {
 	APIURL         string   `toml:"api_url"`         // of the REST API, without the version; another one than Discord's for tests and proxies
 }
 
+// Web is the page, on which people talk to the agent with a browser.
+type Web struct {
+	Addr   string   `toml:"addr"`   // host:port; "" is no page
+	People []string `toml:"people"` // who may log in, each as NAME:VARIABLE, of which the variable holds the token of their link; others use the link that is printed at each start, which works once
+	Public bool     `toml:"public"` // addr may be one that other machines reach; that needs people
+	Hosts  []string `toml:"hosts"`  // names in browsers' addresses that lead here, beside those of loopback
+	HTTPS  bool     `toml:"https"`  // browsers come over TLS, which a proxy ends: cookies are for that alone
+}
+
 // Model is one language model behind an OpenAI-compatible server.
 type Model struct {
 	BaseURL         string   `toml:"base_url"`          // up to the version: "https://api.openai.com/v1"
-	API             string   `toml:"api"`               // "chat" or "responses"
+	API             string   `toml:"api"`               // "chat", "responses", or "tour" for the script that is no AI and needs nothing else
 	APIKeyEnv       string   `toml:"api_key_env"`       // neither this nor the next: no key is sent
 	APIKeyFile      string   `toml:"api_key_file"`      //
 	Model           string   `toml:"model"`             // as the server names it
@@ -135,6 +145,7 @@ func defaults() Config {
 			Shards:         1,
 			APIURL:         "https://discord.com/api",
 		},
+		Web:      Web{People: []string{}, Hosts: []string{}},
 		Models:   map[string]Model{"default": {BaseURL: "https://api.openai.com/v1", API: "chat", Tools: "native"}},
 		Channels: map[string]Channel{"default": {Mention: bots.InThread, Busy: agent.Steer, Outside: new(bool)}},
 	}
@@ -161,6 +172,7 @@ func (c *Config) fill(written *survey) {
 	merge(written, "limits", &c.Limits, d.Limits)
 	merge(written, "slack", &c.Slack, d.Slack)
 	merge(written, "discord", &c.Discord, d.Discord)
+	merge(written, "web", &c.Web, d.Web)
 	for name, m := range c.Models {
 		merge(written, keyName("models", name), &m, d.Models["default"])
 		c.Models[name] = m

@@ -36,7 +36,7 @@ receipts, in the log too.
 # The packages
 
 	cmd/heddle    this program: configuration, command line, wiring
-	bots          chat as the service sees it; bots/slack and bots/discord are networks
+	bots          chat as the service sees it; bots/slack, bots/discord and the page bots/web are networks
 	agent         what the agent is; agent/llm the vocabulary of models, agent/llm/openai one wire
 	tools         what the agent can do; each subdirectory has some tools
 	store         the log; store/bolt keeps it in one file
@@ -47,6 +47,7 @@ receipts, in the log too.
 
 	main.go       the command line, and the one place that says which command does what
 	serve.go      the service: the parts wired from top to bottom, run together, and stopped
+	defaults.go   what "heddle" alone starts with, without a configuration
 	networks.go   the chat networks, and what becomes of the service when one fails
 	config.go     every key of the configuration, with its meaning and its default
 	load.go       the file, decoded, and messages about keys that are not known

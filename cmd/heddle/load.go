@@ -26,13 +26,18 @@ func load(path string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the configuration: %w", err)
 	}
-	c, written, problems := decode(path, text)
-	if c == nil {
-		return nil, listed(problems)
-	}
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
 		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	return parse(path, text, dir)
+}
+
+// parse is load of a text. Paths in it are relative to dir.
+func parse(name string, text []byte, dir string) (*Config, error) {
+	c, written, problems := decode(name, text)
+	if c == nil {
+		return nil, listed(problems)
 	}
 	c.fill(written)
 	c.resolve(dir)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -37,6 +38,7 @@ type program struct {
 type cli struct {
 	Config *string `short:"c" placeholder:"FILE" help:"Configuration file (default: $$HEDDLE_CONFIG, or else heddle.toml)."`
 
+	Run    struct{} `cmd:"" default:"1" help:"Start with what is at hand: this directory, a model whose key is in the environment (or a tour without AI), and a page for the browser. With a configuration it is serve."`
 	Serve  struct{} `cmd:"" help:"Connect to the chat networks and work."`
 	Doctor struct {
 		Offline bool `help:"Ask neither the models nor the networks."`
@@ -129,6 +131,8 @@ func (p program) do(ctx context.Context, command string, c *cli) error {
 	case "version":
 		_, err := fmt.Fprintln(p.stdout, version())
 		return err
+	case "run":
+		return p.run(ctx, c)
 	case "doctor":
 		return p.doctor(ctx, config, c.Doctor.Offline)
 	case "manifest slack":
@@ -166,6 +170,31 @@ func (p program) do(ctx context.Context, command string, c *cli) error {
 		return p.backup(ctx, cfg.Store.Path, c.Backup.File)
 	}
 	panic("unknown command " + command)
+}
+
+// run is the command of those who have only just got the program. Where there is a configuration that is
+// meant.
+func (p program) run(ctx context.Context, c *cli) error {
+	config := p.config(c)
+	if _, err := os.Stat(config); err == nil || c.Config != nil || p.getenv("HEDDLE_CONFIG") != "" {
+		cfg, err := load(config)
+		if err != nil {
+			return err
+		}
+		s := cfg.secrets(p.getenv)
+		return p.serve(ctx, cfg, s, redact.New(s.values()...))
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	cfg, m, err := home{p.getenv, http.DefaultClient, here}.config(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stdout, "It works in %s, and keeps its log at %s.\nThe model is %s.\n", here, cfg.Store.Path, m.about)
+	s := cfg.secrets(p.getenv)
+	return p.serve(ctx, cfg, s, redact.New(s.values()...))
 }
 
 // manifestDiscord describes the application whose token is configured.

@@ -42,7 +42,7 @@ func runWith(env []string, args ...string) outcome {
 }
 
 func TestUsage(t *testing.T) {
-	for _, args := range [][]string{{}, {"dance"}, {"serve", "--loud"}, {"sessions", "show"}, {"backup"}} {
+	for _, args := range [][]string{{"dance"}, {"serve", "--loud"}, {"sessions", "show"}, {"backup"}} {
 		o := runWith(nil, args...)
 		require.Equal(t, 2, o.code, args)
 		require.Empty(t, o.stdout)

@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
+	"net"
 	"net/http"
 	"slices"
 	"sync"
@@ -16,6 +19,7 @@ import (
 	"github.com/heddle-bot/heddle/bots"
 	"github.com/heddle-bot/heddle/bots/discord"
 	"github.com/heddle-bot/heddle/bots/slack"
+	"github.com/heddle-bot/heddle/bots/web"
 )
 
 // This file is the networks that the service is connected to, and what becomes of the service when one
@@ -27,6 +31,7 @@ type network struct {
 	platform bots.Platform
 	health   func() connection
 	door     http.Handler // takes what comes in over HTTP; nil: nothing does
+	listener net.Listener // where it comes in
 }
 
 // A connection is how the connection to a network is.
@@ -36,9 +41,20 @@ type connection struct {
 	LastError string
 }
 
-// networks makes those whose secrets are there, in a fixed order, tied together. It connects none.
-func (sv service) networks() ([]network, error) {
+// networks makes those that are wanted, in a fixed order, tied together. It connects none. The page shows
+// what the agent does.
+func (sv service) networks(a web.Sessions, d doors) ([]network, error) {
 	var all []network
+	if d.page != nil {
+		page, err := sv.page(a)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, network{title: "the page", platform: page, door: page.Handler(), listener: d.page, health: func() connection {
+			h := page.Health()
+			return connection{h.Connected, h.Since, "it does not listen"}
+		}})
+	}
 	if sv.secrets.slack {
 		s, err := sv.slack()
 		if err != nil {
@@ -49,7 +65,7 @@ func (sv service) networks() ([]network, error) {
 			return connection{h.Connected, h.Since, h.LastError}
 		}}
 		if sv.cfg.Slack.Mode == "http" {
-			n.door = s.Handler()
+			n.door, n.listener = s.Handler(), d.events
 		}
 		all = append(all, n)
 	}
@@ -77,6 +93,45 @@ func (sv service) slack() (*slack.Slack, error) {
 		c.SigningSecret = sv.secrets.slackSigning
 	}
 	return slack.New(c)
+}
+
+// page is the page, with a link on standard output for whoever starts the program, if anybody may log in
+// by such a one.
+func (sv service) page(a web.Sessions) (*web.Page, error) {
+	key, err := cookieKey(sv.cfg.Store.Path)
+	if err != nil {
+		return nil, err
+	}
+	var people []web.Login
+	for _, name := range slices.Sorted(maps.Keys(sv.secrets.web)) {
+		people = append(people, web.Login{Name: name, Token: sv.secrets.web[name]})
+	}
+	auth, err := web.NewAuth(key, sv.cfg.Web.HTTPS, people...)
+	if err != nil {
+		return nil, err
+	}
+	if len(people) == 0 {
+		sv.link("/login?token=" + auth.Once())
+	}
+	return web.New(web.Config{
+		Agent: a, Log: sv.store, Artefact: sv.store.Artefact, Auth: auth, Hosts: sv.cfg.Web.Hosts,
+		Banner: sv.banner(), Version: digestOf(version()), Redact: sv.redact.String, Logger: sv.log,
+	})
+}
+
+// banner is what is told at the top of the page: that the model is no AI, if it is the tour.
+func (sv service) banner() string {
+	for _, m := range sv.cfg.Models {
+		if m.API == "tour" {
+			return "You talk to the tour, a script and no AI. The tools, the approvals and the log are the real ones. For real work, set OPENAI_API_KEY, OPENROUTER_API_KEY or DEEPSEEK_API_KEY, or start Ollama, and start Heddle again."
+		}
+	}
+	return ""
+}
+
+func digestOf(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:6])
 }
 
 func (sv service) discord() (*discord.Discord, error) {

@@ -17,6 +17,8 @@ type secrets struct {
 	slackSigning string
 	discordBot   string
 	models       map[string]string // by name of the model
+	web          map[string]string // tokens of people, by name
+	page         bool              // the page is served: no other network is needed
 	slack        bool              // it is to be connected: at least one of its secrets is there
 	discord      bool
 	problems     []string // what could not be read, by key; the value is then empty
@@ -61,9 +63,18 @@ func (c *Config) secrets(getenv func(string) string) secrets {
 	}
 	discord := reading{getenv: getenv}
 	s.discordBot = discord.read("discord.bot_token", c.Discord.BotTokenEnv, c.Discord.BotTokenFile)
-	s.slack, s.discord = slack.found, discord.found
+	s.slack, s.discord, s.page = slack.found, discord.found, c.Web.Addr != ""
+	s.web = map[string]string{}
+	people := reading{getenv: getenv}
+	for _, p := range c.Web.People {
+		name, env, _ := strings.Cut(p, ":")
+		s.web[name] = people.read("web.people of "+name, env, "")
+	}
+	if s.page {
+		s.problems = append(s.problems, people.problems...)
+	}
 	for _, r := range []reading{slack, discord} {
-		if r.found || !s.slack && !s.discord {
+		if r.found || !s.slack && !s.discord && !s.page {
 			s.problems = append(s.problems, r.problems...)
 			s.noToken = s.noToken || r.unset
 		}
@@ -71,6 +82,9 @@ func (c *Config) secrets(getenv func(string) string) secrets {
 	keys := reading{getenv: getenv}
 	for _, name := range slices.Sorted(maps.Keys(c.Models)) {
 		m := c.Models[name]
+		if m.API == "tour" {
+			continue
+		}
 		s.models[name] = keys.read(keyName("models", name, "api_key"), m.APIKeyEnv, m.APIKeyFile)
 	}
 	s.problems, s.noKey = append(s.problems, keys.problems...), keys.unset
@@ -79,7 +93,8 @@ func (c *Config) secrets(getenv func(string) string) secrets {
 
 // values returns all that must be masked.
 func (s secrets) values() []string {
-	return append(slices.Collect(maps.Values(s.models)), s.slackBot, s.slackApp, s.slackSigning, s.discordBot)
+	all := append(slices.Collect(maps.Values(s.models)), s.slackBot, s.slackApp, s.slackSigning, s.discordBot)
+	return append(all, slices.Collect(maps.Values(s.web))...)
 }
 
 // secret returns the value of the variable env, or the content of file. With neither it is "".

@@ -5,12 +5,14 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -43,6 +45,7 @@ type service struct {
 	log     *slog.Logger
 	store   *bolt.Store
 	tools   *tools.Registry
+	link    func(path string) // tells people the link by which to log in to the page
 }
 
 // serve runs the service until ctx ends.
@@ -60,22 +63,14 @@ func (p program) serve(ctx context.Context, cfg *Config, s secrets, r *redact.Re
 		return err
 	}
 	defer func() { err = errors.Join(err, bounded(closeTime, "closing the log", st.Close)) }()
-	sv := service{cfg, s, r, log, st, registry}
-	all, err := sv.networks()
-	if err != nil {
-		return err
-	}
-	a, err := sv.agent(platforms(all)...)
-	if err != nil {
-		return err
-	}
-	crew, err := sv.bots(all, a)
-	if err != nil {
-		return err
-	}
 	doors, err := cfg.open(s.slack)
 	if err != nil {
 		return err
+	}
+	sv := service{cfg, s, r, log, st, registry, p.link(doors.page)}
+	a, all, crew, err := sv.join(doors)
+	if err != nil {
+		return errors.Join(err, doors.close())
 	}
 
 	debug.FreeOSMemory() // what only the start needed: some 2 of 20 MiB
@@ -97,13 +92,33 @@ func (p program) serve(ctx context.Context, cfg *Config, s secrets, r *redact.Re
 	}
 	for _, n := range all {
 		if n.door != nil {
-			log.Info("listening for slack", "addr", doors.events.Addr())
-			g.serve(doors.events, n.door)
+			log.Info("listening for "+strings.ToLower(n.title), "addr", n.listener.Addr())
+			g.serve(n.listener, n.door)
 		}
 	}
 	err = g.wait()
 	log.Info("stopped", "err", err)
 	return err
+}
+
+// join makes the agent, the networks and their bots. The agent asks the networks for what comes with
+// messages, and one of them shows what the agent does, so the former learns of the latter when they are made.
+func (sv service) join(d doors) (a *agent.Agent, all []network, crew []*bots.Bot, err error) {
+	a, err = sv.agent(func() agent.Sources { return bots.Sources(platforms(all)...) })
+	if err == nil {
+		all, err = sv.networks(a, d)
+	}
+	if err == nil {
+		crew, err = sv.bots(all, a)
+	}
+	return a, all, crew, err
+}
+
+// link returns what tells the link to the page, once it is known.
+func (p program) link(page net.Listener) func(path string) {
+	return func(path string) {
+		fmt.Fprintf(p.stdout, "Heddle is at %s%s\nThe link works once. Ctrl+C ends the program; what is under way goes on at the next start.\n", origin(page), path)
+	}
 }
 
 // listenHTTP opens a port, unless addr is "".
@@ -127,17 +142,24 @@ type doors struct {
 	admin  net.Listener
 	health net.Listener // nil if it is switched off
 	events net.Listener // of Slack; nil if it does not send any over HTTP
+	page   net.Listener // nil: there is none
+}
+
+// close closes all of them.
+func (d doors) close() (err error) {
+	for _, l := range []net.Listener{d.admin, d.health, d.events, d.page} {
+		if l != nil {
+			err = errors.Join(err, l.Close())
+		}
+	}
+	return err
 }
 
 // open listens at all of them; for Slack only if it is to be connected.
 func (c *Config) open(slack bool) (d doors, err error) {
 	defer func() {
 		if err != nil {
-			for _, l := range []net.Listener{d.admin, d.health} {
-				if l != nil {
-					_ = l.Close()
-				}
-			}
+			_ = d.close()
 		}
 	}()
 	if d.admin, err = listen(c.Store.Path); err != nil {
@@ -150,6 +172,9 @@ func (c *Config) open(slack bool) (d doors, err error) {
 		if d.events, err = listenHTTP(c.Slack.EventsAddr); err != nil {
 			return d, fmt.Errorf("slack.events_addr: %w", err)
 		}
+	}
+	if d.page, err = listenHTTP(c.Web.Addr); err != nil {
+		return d, fmt.Errorf("web.addr: %w", err)
 	}
 	return d, nil
 }
@@ -169,7 +194,7 @@ func openStore(path string) (*bolt.Store, error) {
 	return st, nil
 }
 
-func (sv service) agent(all ...bots.Platform) (*agent.Agent, error) {
+func (sv service) agent(sources func() agent.Sources) (*agent.Agent, error) {
 	for name, w := range sv.cfg.Workspaces {
 		if info, err := os.Stat(w.Path); err != nil || !info.IsDir() {
 			sv.log.Warn("workspace is not a directory, its sessions fail", "workspace", name, "path", w.Path)
@@ -190,7 +215,14 @@ func (sv service) agent(all ...bots.Platform) (*agent.Agent, error) {
 		Grace:     toolGrace,
 		Redact:    sv.redact.String,
 		Logger:    sv.log,
-		Sources:   bots.Sources(all...),
+		Sources: agent.Sources{
+			Earlier: func(ctx context.Context, session, before string, most int) ([]agent.Quote, bool, error) {
+				return sources().Earlier(ctx, session, before, most)
+			},
+			Fetch: func(ctx context.Context, session, ref string) (io.ReadCloser, error) {
+				return sources().Fetch(ctx, session, ref)
+			},
+		},
 	})
 }
 

@@ -13,14 +13,22 @@ import (
 	"github.com/heddle-bot/heddle/agent/llm"
 	"github.com/heddle-bot/heddle/agent/llm/openai"
 	"github.com/heddle-bot/heddle/agent/llm/textcalls"
+	"github.com/heddle-bot/heddle/agent/llm/tour"
 	"github.com/heddle-bot/heddle/bots"
 	"github.com/heddle-bot/heddle/prompts"
 )
+
+// tourPause is how long the tour takes for a word: about as fast as people read.
+const tourPause = 15 * time.Millisecond
 
 // models makes the clients of all configured models, by name.
 func (c *Config) models(s secrets, log *slog.Logger) (map[string]llm.Model, error) {
 	all := map[string]llm.Model{}
 	for name, m := range c.Models {
+		if m.API == "tour" {
+			all[name] = tour.Tour{Pause: tourPause}
+			continue
+		}
 		model, err := openai.New(openai.Config{
 			BaseURL:         m.BaseURL,
 			Key:             s.models[name],
