@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -234,58 +233,6 @@ func TestOnlyApprovers(t *testing.T) {
 	carol.shows(thread, "<b>Approved</b> by carol")
 }
 
-func TestLogin(t *testing.T) {
-	o := newOffice(t, nil)
-	nobody := o.browser("")
-	code, _, to := nobody.get("/")
-	require.Equal(t, http.StatusSeeOther, code)
-	require.Equal(t, "/login", to)
-	code, _, _ = nobody.say("/threads", "do it", nil)
-	require.Equal(t, http.StatusUnauthorized, code)
-	code, _, _ = nobody.get("/t/20261201-1/events")
-	require.Equal(t, http.StatusUnauthorized, code)
-
-	token := o.auth.Once()
-	for range 3 { // programs look at links
-		code, page, _ := nobody.get("/login?token=" + token)
-		require.Equal(t, http.StatusOK, code)
-		require.Contains(t, page, "Your name")
-	}
-	for name, want := range map[string]string{"": "write a name", "<b>": "write a name", "carol": "somebody else has this name", strings.Repeat("x", 41): "write a name"} {
-		code, page, _ := nobody.post("/login", url.Values{"token": {token}, "name": {name}})
-		require.Equal(t, http.StatusForbidden, code, name)
-		require.Contains(t, page, want)
-	}
-	code, _, _ = nobody.post("/login", url.Values{"token": {token}, "name": {"zoë k."}})
-	require.Equal(t, http.StatusSeeOther, code)
-	require.Contains(t, nobody.shows("/", "zoë k."), "Log out")
-	other := o.browser("")
-	code, page, _ := other.post("/login", url.Values{"token": {token}, "name": {"mallory"}})
-	require.Equal(t, http.StatusForbidden, code)
-	require.Contains(t, page, "this link was used before")
-	code, _, _ = nobody.post("/logout", nil)
-	require.Equal(t, http.StatusSeeOther, code)
-	_, _, to = nobody.get("/")
-	require.Equal(t, "/login", to)
-}
-
-func TestCookiesCannotBeMadeUp(t *testing.T) {
-	o := newOffice(t, nil)
-	for _, cookie := range []string{"", "x", "YWxpY2U.9999999999.", "YWxpY2U.9999999999.AAAA", ".9999999999.x", "YWxpY2U"} {
-		r, err := http.NewRequest(http.MethodGet, o.server.URL+"/", nil)
-		require.NoError(t, err)
-		r.AddCookie(&http.Cookie{Name: "heddle", Value: cookie})
-		_, _, to := o.browser("").do(r)
-		require.Equal(t, "/login", to, cookie)
-	}
-	_, err := web.NewAuth([]byte("short"), false)
-	require.ErrorContains(t, err, "too short")
-	_, err = web.NewAuth(bytes.Repeat([]byte("x"), 32), false, web.Login{Name: "a", Token: "short"})
-	require.ErrorContains(t, err, "too short to be safe")
-	_, err = web.NewAuth(bytes.Repeat([]byte("x"), 32), false, web.Login{Name: "<b>", Token: strings.Repeat("x", 30)})
-	require.ErrorContains(t, err, "is no name")
-}
-
 // Other sites reach nothing, neither by a form nor by a name that leads to this machine.
 func TestOtherSites(t *testing.T) {
 	o := newOffice(t, nil)
@@ -356,114 +303,4 @@ func TestBadRequests(t *testing.T) {
 	code, _, _ = alice.post("/t/20261201-1/press", url.Values{"action": {"approve"}, "value": {"nonsense"}})
 	require.Equal(t, http.StatusSeeOther, code, "it is told in the thread")
 	alice.shows("/t/20261201-1", "This is not waiting for an answer any more.")
-}
-
-// An event is one of a stream.
-type event struct{ name, id, data string }
-
-// follow reads the events of a thread from a position on, until the test ends.
-func (b browser) follow(thread, after string) <-chan event {
-	ctx, cancel := context.WithCancel(context.Background())
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.server.URL+thread+"/events", nil)
-	require.NoError(b.t, err)
-	r.Header.Set("Last-Event-ID", after)
-	resp, err := b.client.Do(r)
-	require.NoError(b.t, err)
-	require.Equal(b.t, "text/event-stream", resp.Header.Get("Content-Type"))
-	events := make(chan event, 1000)
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		defer resp.Body.Close()
-		var e event
-		for s := bufio.NewScanner(resp.Body); s.Scan(); {
-			key, v, _ := strings.Cut(s.Text(), ": ")
-			switch key {
-			case "event":
-				e.name = v
-			case "id":
-				e.id = v
-			case "data":
-				e.data = v
-			case "":
-				if e.name != "" {
-					events <- e
-				}
-				e = event{}
-			}
-		}
-	})
-	b.t.Cleanup(func() { cancel(); wg.Wait() })
-	return events
-}
-
-// until returns the ids of the items that come, up to an event that match accepts, and the last position.
-func until(t *testing.T, events <-chan event, match func(event) bool) (items []string, pos string) {
-	t.Helper()
-	for {
-		select {
-		case e := <-events:
-			if e.name == "item" {
-				var item struct{ ID string }
-				require.NoError(t, json.Unmarshal([]byte(e.data), &item))
-				items = append(items, item.ID)
-			}
-			if e.id != "" {
-				pos = e.id
-			}
-			if match(e) {
-				return items, pos
-			}
-		case <-time.After(10 * time.Second):
-			require.FailNow(t, "the event does not come")
-		}
-	}
-}
-
-// A browser that comes back gets what it has missed, and no more.
-func TestStreamResumes(t *testing.T) {
-	o := newOffice(t, nil, llmtest.Say("One."), llmtest.Say("Two."), llmtest.Say("Three."))
-	alice := o.browser("alice")
-	_, _, thread := alice.say("/threads", "first", nil)
-	alice.shows(thread, "<p>One.</p>")
-	idle := func(e event) bool { return e.name == "state" && strings.Contains(e.data, `"running":0`) }
-	events := alice.follow(thread, "")
-	items, pos := until(t, events, idle)
-	require.Len(t, items, 2)
-	alice.say(thread+"/say", "second", nil)
-	until(t, events, func(e event) bool { return e.name == "item" && strings.Contains(e.data, "Two.") })
-	all, _ := until(t, alice.follow(thread, pos), idle)
-	require.Len(t, all, 2, "just what came since")
-	alice.shows(thread, "<p>Two.</p>")
-	_, last := until(t, alice.follow(thread, pos), idle)
-	none := alice.follow(thread, last)
-	items, _ = until(t, none, func(e event) bool { return e.name == "list" })
-	require.Empty(t, items)
-	require.Equal(t, 4, o.page.Health().Viewers)
-}
-
-func TestCheckAddr(t *testing.T) {
-	for _, c := range []struct {
-		addr   string
-		people int
-		public bool
-		want   string
-	}{
-		{"127.0.0.1:80", 0, false, ""},
-		{"localhost:80", 0, false, ""},
-		{"[::1]:80", 0, false, ""},
-		{"127.9.9.9:80", 0, false, ""},
-		{":80", 3, false, "set public = true"},
-		{"0.0.0.0:80", 3, false, "set public = true"},
-		{"192.0.2.1:80", 0, true, "nobody is named who may log in"},
-		{"192.0.2.1:80", 1, true, ""},
-		{"example.com:80", 1, false, "set public = true"},
-		{"80", 1, true, "is not host:port"},
-	} {
-		err := web.CheckAddr(c.addr, c.people, c.public)
-		if c.want == "" {
-			require.NoError(t, err, c.addr)
-			continue
-		}
-		require.ErrorContains(t, err, c.want, c.addr)
-	}
 }
