@@ -39,6 +39,7 @@ func language() map[string]func(*testscript.TestScript, bool, []string) {
 		"bot":      verbs(botVerbs()),
 		"network":  verbs(networkVerbs()),
 		"slack":    onlyOn("slack", verbs(slackVerbs())),
+		"discord":  onlyOn("discord", verbs(discordVerbs())),
 		"somebody": somebody(""),
 	} {
 		cmds[name] = command(name, v)

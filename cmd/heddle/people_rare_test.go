@@ -66,6 +66,9 @@ func (p person) attach(names []string, text string) error {
 // command types the slash command in the channel, outside of threads.
 func (p person) command(text string) error {
 	if p.discord != nil {
+		if err := commanded(p.world); err != nil {
+			return err
+		}
 		return p.discord.Interactions.Command(p.id, p.channel, "/heddle "+text)
 	}
 	return p.slack.People.Command(p.id, p.channel, text)
@@ -74,14 +77,7 @@ func (p person) command(text string) error {
 // answered waits until p is told a text privately in the channel, outside of threads: that is where
 // slash commands are answered. If neg it looks once.
 func (p person) answered(neg bool, text string) error {
-	has := func() bool {
-		for _, m := range p.slack.Channel(p.channel) {
-			if m.Thread == "" && m.For == p.id && strings.Contains(m.Text, text) {
-				return true
-			}
-		}
-		return false
-	}
+	has := func() bool { return p.hasAside(text) }
 	if !neg {
 		return p.wait(has)
 	}

@@ -21,9 +21,12 @@ func somebody(name string) verb {
 	return func(w *world, neg bool, args []string) error {
 		p := person{w, w.ids[strings.ToUpper(name)]}
 		usage := errors.New(`usage: NAME says TEXT | edits OLD to TEXT | deletes TEXT | attaches FILE... TEXT | commands TEXT | ` +
-			`clicks LABEL | and NAME click LABEL | denies with TEXT | answers with TEXT | is told TEXT | is answered TEXT | finds at home TEXT`)
+			`clicks LABEL | and NAME click LABEL | denies with TEXT | answers with TEXT | is told TEXT | is answered TEXT | finds at home TEXT | or, on Discord, the deeds in discord_verbs_test.go`)
 		if len(args) < 2 {
 			return usage
+		}
+		if do, rest := deedOf(args); do != nil && w.discord != nil {
+			return do(p, neg, rest)
 		}
 		rest := args[len(args)-1]
 		switch verb := strings.Join(args[:len(args)-1], " "); {

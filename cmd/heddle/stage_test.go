@@ -147,7 +147,7 @@ func onDiscord(w *world) stage {
 	d := hall{w, n}
 	return stage{
 		name:   "discord",
-		config: "[discord]\napi_url = \"$DISCORD_URL\"\n",
+		config: "[discord]\napi_url = \"$DISCORD_URL\"\n$DISCORD_MODE\n",
 		env:    []string{"DISCORD_BOT_TOKEN=" + discordtest.BotToken},
 		close:  n.Close,
 		wait:   n.Wait,
@@ -239,9 +239,11 @@ func (h hall) lines(root string) []line {
 	}
 	for _, name := range people() {
 		user := h.w.ids[strings.ToUpper(name)]
-		for _, m := range h.n.Messages(h.n.Direct(user)) {
-			if m.Author == discordtest.BotUser {
-				add(m, user)
+		if direct := h.n.Direct(user); direct != root {
+			for _, m := range h.n.Messages(direct) {
+				if m.Author == discordtest.BotUser {
+					add(m, user)
+				}
 			}
 		}
 	}

@@ -15,5 +15,13 @@ func ownStories() map[string]string {
 		"slash.txt":    "slack", // Slack does not tell the thread of a command
 		"answers.txt":  "slack", // acknowledgements get lost, of which Discord has none
 		"revise.txt":   "slack", // links are unfurled by an edit
+
+		"discord-form.txt":   "discord", // Slack's forms are part of the thread's message, and told with it
+		"discord-forum.txt":  "discord", // Slack has no forums
+		"discord-menu.txt":   "discord", // Slack's menu has no entry of heddle's
+		"discord-places.txt": "discord", // Slack's threads are not locked, archived or deleted apart
+		"discord-roles.txt":  "discord", // Slack has no roles
+		"discord-slash.txt":  "discord", // Slack does not tell the thread of a command
+		"discord-words.txt":  "discord", // Slack tells the words or nothing
 	}
 }
