@@ -16,7 +16,8 @@ import (
 type Finding struct {
 	Name string // what was checked
 	OK   bool
-	Text string // what was found; if not OK, what to do
+	Text string // what was found; if not OK, or if it is to be considered, what to do
+	Warn bool   // it works, but should be considered
 }
 
 // The flags of an application that has the intent Message Content, before and after Discord's review.
@@ -32,17 +33,20 @@ func (d *Discord) Check(ctx context.Context, channels ...string) []Finding {
 	if err != nil {
 		return []Finding{{Name: "discord bot token", Text: advice(err)}}
 	}
-	all := []Finding{{"discord bot token", true, "connected as " + me.Username}}
+	all := []Finding{{Name: "discord bot token", OK: true, Text: "connected as " + me.Username}}
 	app, err := d.rest.application(ctx)
 	switch {
 	case err != nil:
 		all = append(all, Finding{Name: "discord intents", Text: advice(err)})
 	case d.cfg.WithoutContent:
-		all = append(all, Finding{"discord intents", true, "no privileged one is asked for"})
+		all = append(all, Finding{Name: "discord intents", OK: true, Text: "no privileged one is asked for"})
 	case app.Flags&contentFlags == 0:
 		all = append(all, Finding{Name: "discord intents", Text: remedy(4014)})
 	default:
-		all = append(all, Finding{"discord intents", true, "Message Content is enabled"})
+		all = append(all, Finding{Name: "discord intents", OK: true, Text: "Message Content is enabled"})
+	}
+	if app.Public {
+		all = append(all, Finding{Name: "discord application", OK: true, Warn: true, Text: "anybody may let it into a server of theirs, and use it there. Unless that is meant, " + keepPrivate(app.ID)})
 	}
 	var guilds []struct{}
 	if err := d.rest.do(ctx, call{method: "GET", path: "/users/@me/guilds"}, &guilds); err != nil {
@@ -51,7 +55,7 @@ func (d *Discord) Check(ctx context.Context, channels ...string) []Finding {
 	if len(guilds) == 0 {
 		return append(all, Finding{Name: "discord guilds", Text: "the bot is in no guild: open " + Invite(app.ID)})
 	}
-	all = append(all, Finding{"discord guilds", true, fmt.Sprintf("in %d", len(guilds))})
+	all = append(all, Finding{Name: "discord guilds", OK: true, Text: fmt.Sprintf("in %d", len(guilds))})
 	for _, address := range channels {
 		f := Finding{Name: "channel " + address}
 		if f.Text = d.rest.checkChannel(ctx, me.ID, address); f.Text == "" {

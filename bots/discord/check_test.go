@@ -1,6 +1,7 @@
 package discord_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -67,6 +68,29 @@ func TestCheckSaysWhatToDo(t *testing.T) {
 	require.Contains(t, all["discord bot token"], "press “Reset Token” under “Bot”")
 }
 
+// An application that is not private works; yet whoever runs it should know who may use it.
+func TestCheckWarnsOfAPublicBot(t *testing.T) {
+	n := discordtest.New(discordtest.Config{})
+	defer n.Close()
+	n.API.Fail("GET /applications/@me", discordtest.Fault{Change: func(answer any) any {
+		app := maps.Clone(answer.(map[string]any))
+		app["bot_public"] = true
+		return app
+	}})
+	d, err := discord.New(discord.Config{Token: discordtest.BotToken, APIURL: n.URL})
+	require.NoError(t, err)
+	var warned []discord.Finding
+	for _, f := range d.Check(t.Context()) {
+		require.True(t, f.OK, f)
+		if f.Warn {
+			warned = append(warned, f)
+		}
+	}
+	require.Len(t, warned, 1)
+	require.Equal(t, "discord application", warned[0].Name)
+	require.Contains(t, warned[0].Text, "switch “Public Bot” off")
+}
+
 func TestManifest(t *testing.T) {
 	link := discord.Invite("1100000000000000001")
 	require.Equal(t, "https://discord.com/oauth2/authorize?client_id=1100000000000000001&permissions=309237746688&scope=bot+applications.commands", link)
@@ -74,6 +98,7 @@ func TestManifest(t *testing.T) {
 	require.Contains(t, text, link)
 	require.Contains(t, text, "View Channels, Send Messages, Create Public Threads, Send Messages in Threads, Read Message History, Attach Files")
 	require.Contains(t, text, "set “Message Content Intent” under “Bot” on https://discord.com/developers/applications/1100000000000000001/bot")
+	require.Contains(t, text, "switch “Public Bot” off")
 	require.False(t, strings.Contains(discord.WriteManifest("1", false), "Message Content"))
 
 	n := discordtest.New(discordtest.Config{})

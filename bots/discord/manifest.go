@@ -16,6 +16,9 @@ type permission struct {
 	title string
 }
 
+// portal is where an application's pages are, by its id.
+const portal = "https://discord.com/developers/applications/"
+
 // permissions are those that the bot uses, and no others.
 func permissions() []permission {
 	return []permission{
@@ -52,10 +55,15 @@ func WriteManifest(app string, content bool) string {
 	intents := "Guilds, Guild Messages, Direct Messages (nothing is to be set for these)"
 	if content {
 		intents = "Guilds, Guild Messages, Direct Messages, and Message Content:\n" +
-			"             set “Message Content Intent” under “Bot” on https://discord.com/developers/applications/" + app + "/bot"
+			"             set “Message Content Intent” under “Bot” on " + portal + app + "/bot"
 	}
-	return fmt.Sprintf("Open this to let the bot into a server:\n\n  %s\n\nPermissions: %s\nIntents:     %s\n",
-		Invite(app), strings.Join(titles, ", "), intents)
+	return fmt.Sprintf("Open this to let the bot into a server:\n\n  %s\n\nPermissions: %s\nIntents:     %s\nPrivacy:     so that nobody else lets it into a server of theirs,\n             %s\n",
+		Invite(app), strings.Join(titles, ", "), intents, keepPrivate(app))
+}
+
+// keepPrivate says how to keep others from letting the bot into servers of theirs.
+func keepPrivate(app string) string {
+	return "on " + portal + app + "/installation choose the install link “None”, then under “Bot” switch “Public Bot” off"
 }
 
 // Application returns the id of the application that the token is of.

@@ -80,9 +80,10 @@ func complete(models []string, typed string) []string {
 
 // An application is what Discord tells of ours.
 type application struct {
-	ID    string `json:"id"`
-	Name  string `json:"name"`
-	Flags int    `json:"flags"`
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Flags  int    `json:"flags"`
+	Public bool   `json:"bot_public"` // anybody may let it into a guild
 }
 
 func (r *rest) application(ctx context.Context) (a application, err error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,7 +13,7 @@ import (
 // newWard is a clinic where Discord is wanted too.
 func newWard(t *testing.T) (clinic, *discordtest.Network) {
 	t.Helper()
-	c := newClinic(t, llmtest.Say("pong"), llmtest.Say("pong"), llmtest.Say("pong"), llmtest.Say("pong"))
+	c := newClinic(t, llmtest.Reply{Text: "pong", Repeat: true})
 	n := discordtest.New(discordtest.Config{})
 	t.Cleanup(n.Close)
 	c.add(t, "[discord]\napi_url = \""+n.URL+"\"\n")
@@ -30,6 +31,15 @@ func TestDoctorLooksAtDiscord(t *testing.T) {
 		"discord guilds: in 1", "channel " + channel + ": the bot may do there what it does"} {
 		require.Contains(t, o.stdout, "ok    "+line)
 	}
+
+	n.API.Fail("GET /applications/@me", discordtest.Fault{Change: func(answer any) any {
+		app := maps.Clone(answer.(map[string]any))
+		app["bot_public"] = true
+		return app
+	}})
+	o = runWith(c.env, "doctor", "-c", c.config)
+	require.Zero(t, o.code, "what works is no failure: %v", o)
+	require.Regexp(t, "warn  discord application: anybody may let it into a server of theirs.*“Public Bot” off", o.stdout)
 
 	c.env[len(c.env)-1] = "of-another-app"
 	o = runWith(c.env, "doctor", "-c", c.config)

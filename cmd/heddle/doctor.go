@@ -226,6 +226,10 @@ func (d *doctor) networks(ctx context.Context) {
 			break
 		}
 		for _, f := range network.Check(ctx, d.listed(discord.Name)...) {
+			if f.Warn {
+				d.warn("%s: %s", f.Name, f.Text)
+				continue
+			}
 			d.found(f.OK, f.Name, f.Text)
 		}
 	}

@@ -166,7 +166,8 @@ One network is enough, Slack or Discord.`
 const howToDiscord = `
 How to get the Discord token:
   1. Open https://discord.com/developers/applications, "New Application". Under "Bot", "Reset Token"
-     shows the token, and "Message Content Intent" below has to be on.
+     shows the token, and "Message Content Intent" below has to be on. So that nobody else lets it into
+     a server of theirs: under "Installation" the install link "None", then "Public Bot" off under "Bot".
   2. "heddle manifest discord APPLICATION_ID" prints the link with which you let the bot into a server;
      the id is under "General Information".
   3. Set the token in the environment of heddle and start it again:
