@@ -63,6 +63,7 @@ type Discord struct {
 	cfg    Config
 	rest   *rest
 	places *places
+	own    *own
 	names  *names
 	tokens *tokens
 	titles *titles
@@ -99,6 +100,7 @@ func New(c Config) (*Discord, error) {
 		cfg:    c,
 		rest:   r,
 		places: newPlaces(r),
+		own:    newOwn(r),
 		names:  newNames(),
 		tokens: newTokens(),
 		titles: newTitles(),

@@ -30,9 +30,15 @@ type message struct {
 	Webhook     string                `json:"webhook_id"`
 	Content     *string               `json:"content"`
 	Edited      *time.Time            `json:"edited_timestamp"`
-	Mentions    []mentioned           `json:"mentions"`
 	Attachments json.RawMessage       `json:"attachments"`
 	Components  json.RawMessage       `json:"components"`
+	called
+}
+
+// called are whom a message mentions.
+type called struct {
+	Mentions []mentioned `json:"mentions"`
+	Roles    []string    `json:"mention_roles"`
 }
 
 type mentioned struct {
@@ -98,6 +104,9 @@ func (r *reader) theirs(m message) bool {
 func (r *reader) said(ctx context.Context, m message) (bots.Said, error) {
 	t, reply, err := r.places.address(ctx, m.Guild, m.Channel, m.ID)
 	if err != nil {
+		return bots.Said{}, err
+	}
+	if m, err = r.byRole(ctx, m); err != nil {
 		return bots.Said{}, err
 	}
 	by := r.names.person(*m.Author, m.Member)
@@ -196,6 +205,7 @@ func (r *reader) learn(d dispatch) error {
 	}
 	switch d.Type {
 	case "GUILD_CREATE":
+		r.own.forget(one.ID)
 		r.places.learn(one.ID, append(one.Channels, one.Threads...)...)
 	case "THREAD_LIST_SYNC":
 		r.places.learn(one.Guild, one.Threads...)

@@ -52,6 +52,7 @@ const (
 	BotToken = "test-discord-bot"
 	GuildID  = "1100000000000000003" // its name is "weavers"
 	Owner    = "1100000000000000004" // of the application and of all guilds
+	BotRole  = "1100000000000000005" // that Discord has made for the bot in that guild
 )
 
 // A Network is one Discord with one application. Its methods may be called concurrently.
@@ -120,7 +121,7 @@ func New(c Config) *Network {
 		calls:    map[string]*interaction{},
 		forms:    map[string]*Form{},
 	}}
-	n.addGuild(GuildID, "weavers")
+	n.addGuild(GuildID, "weavers", BotRole)
 	n.looks, n.acts = looks{n}, acts{n}
 	n.Gateway = &Gateway{n: n, sessions: map[string]*session{}}
 	n.People, n.Places, n.Interactions = People{n}, Places{n}, Interactions{n}
@@ -221,7 +222,7 @@ func (s *state) addUser(u *user) string {
 func (n *Network) AddGuild(name string) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	g := n.addGuild(n.next(), name)
+	g := n.addGuild(n.next(), name, n.next())
 	n.Gateway.event("GUILD_CREATE", place{guild: g.id}, n.guildCreate(g))
 	return g.id
 }

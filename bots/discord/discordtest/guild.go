@@ -93,9 +93,9 @@ const (
 func (p Permissions) String() string { return strconv.FormatUint(uint64(p), 10) }
 
 // addGuild adds a guild in which everybody may do what is ordinary. The bot has a role of its own.
-func (s *state) addGuild(id, name string) *guild {
+func (s *state) addGuild(id, name, own string) *guild {
 	g := &guild{id: id, name: name, members: map[string][]string{}, gone: map[string]bool{}}
-	bot := &role{id: s.next(), name: BotName, may: ordinary, managed: true}
+	bot := &role{id: own, name: BotName, may: ordinary, managed: true}
 	g.roles = []*role{{id: id, name: "@everyone", may: ordinary}, bot}
 	g.members[BotUser] = []string{bot.id}
 	s.guilds[id] = g
