@@ -68,8 +68,11 @@ func (b *Bot) said(ctx context.Context, m Said) error {
 			return err
 		}
 	case text == "" && len(m.Files) == 0:
-		if m.Mention {
+		switch {
+		case m.Mention:
 			b.teller.say(m.Thread, Message{Key: "help/" + m.ID, Class: Notice, Text: help})
+		case m.Withheld:
+			b.teller.say(m.Thread, Message{Key: "withheld", Class: Notice, Text: withheld}) // once is enough
 		}
 		return nil
 	}

@@ -102,6 +102,43 @@ func TestGate(t *testing.T) {
 	}
 }
 
+// Where the network does not tell what people say in the bot's thread, they are told so once, and only there.
+func TestWithheldWords(t *testing.T) {
+	for name, of := range map[string]struct {
+		channel bots.Channel
+		inside  bool
+		times   int
+	}{
+		"in a thread of ours":       {bots.Channel{}, true, 1},
+		"in a thread of others":     {bots.Channel{}, false, 0},
+		"where only mentions count": {bots.Channel{Mention: bots.Mentioned}, true, 0},
+		"of somebody not let in":    {bots.Channel{Allow: []string{"UBOB"}}, true, 0},
+		"where all is for us":       {bots.Channel{Mention: bots.Always}, true, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			gated(t, of.channel, func(b *board) {
+				thread := at
+				if of.inside {
+					thread = b.chat.Say(bots.Said{By: bob, Text: "first", Mention: true}).Thread
+					synctest.Wait()
+				}
+				for _, id := range []string{"6", "7"} {
+					b.chat.Say(bots.Said{By: ann, ID: id, Thread: thread, Reply: true, Withheld: true})
+					synctest.Wait()
+				}
+				told := 0
+				for _, text := range texts(b.chat, thread, "") {
+					if strings.Contains(text, "I can read only messages that mention me") {
+						told++
+					}
+				}
+				require.Equal(t, of.times, told)
+				require.Zero(t, b.chat.Pending())
+			})
+		})
+	}
+}
+
 // The same message comes by two events and more than once; the one that mentions us counts, whichever comes first.
 func TestDelivery(t *testing.T) {
 	gated(t, bots.Channel{Busy: agent.Queue}, func(b *board) {

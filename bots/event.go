@@ -16,6 +16,8 @@ type Said struct {
 	Mention bool   // it names the bot, or it is in a direct message
 	Reply   bool   // it was written inside an existing thread rather than in the channel
 	Time    time.Time
+
+	Withheld bool // the network has told neither Text nor Files, as it does for us only where we are mentioned
 }
 
 // A File is attached to a message. Its content is not fetched before the message is taken.

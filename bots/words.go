@@ -16,6 +16,9 @@ import (
 const help = "Tell me what to do in the same message as the mention, and I work on it in this thread. " +
 	"I ask here before I change anything. Say “stop” to stop me."
 
+// withheld is told in a thread in which people talk to the bot without its hearing them.
+const withheld = "I can read only messages that mention me. To tell me something, mention me in it."
+
 // What people are told privately.
 const (
 	notLetIn     = "You may not talk to me here. Whoever runs me decides who may."

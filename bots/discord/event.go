@@ -80,8 +80,15 @@ func (r *reader) spoken(ctx context.Context, m message) ([]bots.Event, error) {
 		return nil, nil
 	}
 	said, err := r.said(ctx, m)
-	if err != nil || said.Text == "" && len(said.Files) == 0 && !said.Mention {
-		return nil, err // without the intent Message Content there are no words
+	if err != nil {
+		return nil, err
+	}
+	if said.Text == "" && len(said.Files) == 0 && !said.Mention {
+		if !r.cfg.WithoutContent || !said.Reply {
+			return nil, nil // a sticker, say; or without the intent Message Content words that are not for us
+		}
+		said.Withheld = true
+		return []bots.Event{said}, nil
 	}
 	if said.Mention || said.Reply && r.seen.follows(said.Thread.ID) {
 		r.seen.follow(said.Thread, m.ID)
