@@ -347,29 +347,12 @@ func slackVerbs() map[string]verb {
 			w.ids["SLACK_MODE"] = "mode = \"http\"\nevents_addr = \"127.0.0.1:0\""
 			return nil
 		},
-		// "slack limits METHOD" lets the next call of it come too early.
-		"limits": func(w *world, _ bool, args []string) error {
-			w.slack.API.Fail(args[0], slacktest.Fault{Status: 429, RetryAfter: "1"})
-			return nil
-		},
-		// "slack refuses METHOD", "slack drops METHOD": the next call of it. What is dropped takes effect,
-		// and the answer gets lost.
-		"refuses": func(w *world, _ bool, args []string) error {
-			w.slack.API.Fail(args[0], slacktest.Fault{Error: "internal_error"})
-			return nil
-		},
+		// "slack drops METHOD": the next call of it takes effect, and the answer gets lost.
 		"drops": func(w *world, _ bool, args []string) error {
 			w.slack.API.Fail(args[0], slacktest.Fault{Drop: true, Applied: true})
 			return nil
 		},
-		"is":        isAsked,
-		"unfurls":   unfurls,
-		"withholds": withholds,
-		"loses": func(w *world, _ bool, args []string) error { // "slack loses acks N"
-			n, err := strconv.Atoi(args[1])
-			w.slack.Socket.Fail(slacktest.SocketFaults{LoseAcks: n})
-			return err
-		},
+		"is": isAsked,
 	}
 }
 

@@ -93,22 +93,6 @@ func isAsked(w *world, _ bool, args []string) error {
 	return w.eventually(func() bool { return len(w.slack.API.Calls(method)) > w.held.before })
 }
 
-// unfurls is "slack unfurls TEXT": what is behind the links of that message is shown.
-func unfurls(w *world, _ bool, args []string) error {
-	ts, err := message(w, "", args[0])
-	if err == nil {
-		w.slack.People.Unfurl(w.channel, ts)
-	}
-	return err
-}
-
-// withholds is "slack withholds files": those that are attached from now on lead to a page for people
-// to sign in, as if the bot had no right to them.
-func withholds(w *world, _ bool, _ []string) error {
-	w.astray = true
-	return nil
-}
-
 // sends is "bot sends NAME TEXT": it waits for a file of that name, which must be the only one in the
 // thread and contain the text.
 func sends(w *world, neg bool, args []string) error {

@@ -78,7 +78,7 @@ type world struct {
 	asked   *llmtest.Exchange // the model's request that has not been answered to its end
 	process *process
 	held    hold
-	astray  bool // "slack withholds files"
+	astray  bool // "network withholds files"
 }
 
 // A venue is the network itself, for what only that one does.
@@ -112,6 +112,7 @@ func newWorldOn(on func(*world) stage, dir string, replies ...llmtest.Reply) (*w
 	}
 	w := &world{dir: dir, model: model, ids: map[string]string{"MODEL_URL": model.URL}, threads: map[string]string{}}
 	w.stage = on(w)
+	w.ids["ELSEWHERE"] = w.ids["CHANNEL"] + "0"
 	for _, name := range people() {
 		w.ids[strings.ToUpper(name)] = w.stage.add(name, name == "carol")
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"strings"
@@ -154,7 +155,7 @@ func onDiscord(w *world) stage {
 		wire: wire{
 			opened:  func() int { s := n.Gateway.Stats(); return s.Identified + s.Resumed },
 			repeat:  func(k int) { n.Gateway.Fail(discordtest.GatewayFaults{Duplicate: k}) },
-			settled: func() bool { n.Gateway.Beat(); return n.Gateway.Stats().Behind == 0 },
+			settled: settledOn(n),
 		},
 		audience: audience{
 			add:   func(name string, _ bool) string { return n.AddUser(name) },
@@ -173,6 +174,20 @@ func onDiscord(w *world) stage {
 				return true, n.Interactions.Submit(user, map[string]string{f.Fields[0].CustomID: text})
 			},
 		},
+	}
+}
+
+// settledOn reports whether heddle's heartbeats tell that it has all events. It asks for one when the one
+// before has come: Discord disconnects who beats too often.
+func settledOn(n *discordtest.Network) func() bool {
+	asked := -1
+	return func() bool {
+		s := n.Gateway.Stats()
+		if s.Behind > 0 && s.Heartbeats != asked {
+			asked = s.Heartbeats
+			n.Gateway.Beat()
+		}
+		return s.Behind == 0
 	}
 }
 
@@ -261,7 +276,7 @@ func (h hall) name(id string) string {
 
 // networkVerbs let the network of the story misbehave, whichever it is.
 func networkVerbs() map[string]verb {
-	return map[string]verb{
+	all := map[string]verb{
 		// "network settles" waits until heddle has taken all events: none comes again after a halt.
 		"settles": func(w *world, _ bool, _ []string) error { return w.eventually(w.stage.settled) },
 		// "network repeats events N" lets so many of the next come twice.
@@ -278,6 +293,8 @@ func networkVerbs() map[string]verb {
 			return nil
 		},
 	}
+	maps.Copy(all, troubles())
+	return all
 }
 
 // number reads the last word of a line.

@@ -46,7 +46,7 @@ type Stats struct {
 	Resumed    int   // sessions that were taken up again
 	ResumeURL  int   // connections to the address that READY told
 	Heartbeats int   // from the bot
-	Behind     int   // events of all sessions of which the bot's heartbeats have not told yet that they arrived
+	Behind     int   // events of the latest session of each shard of which the bot's heartbeats have not told yet that they arrived
 	Left       []int // codes with which the bot closed; 1006 is without any
 }
 
@@ -68,7 +68,13 @@ func (g *Gateway) Stats() Stats {
 			now.Ready++
 		}
 	}
+	latest := map[[2]int]*session{} // those before are given up, if the bot has died
 	for _, s := range g.sessions {
+		if l := latest[s.shard]; l == nil || s.id > l.id {
+			latest[s.shard] = s
+		}
+	}
+	for _, s := range latest {
 		now.Behind += s.seq - s.told
 	}
 	return now

@@ -155,3 +155,13 @@ func (p People) Leave(guild, user string) {
 	defer p.n.mu.Unlock()
 	p.n.guild(guild).gone[user] = true
 }
+
+// Unfurl shows what is behind the links of a message: it gets an embed, which is no edit of its author's.
+func (p People) Unfurl(channel, message string) {
+	p.n.mu.Lock()
+	defer p.n.mu.Unlock()
+	m := p.n.message(channel, message)
+	m.embeds = append(m.embeds, object{"type": "link", "title": "a page"})
+	p.n.wake()
+	p.n.Gateway.event("MESSAGE_UPDATE", p.n.channel(channel).place(), p.n.eventJSON(m))
+}
