@@ -70,19 +70,6 @@ func deeds() map[string]deed {
 			p.discord.Say(p.id, p.root(), args[0])
 			return nil
 		},
-		"closes": func(p person, _ bool, _ []string) error { // "closes the form"
-			err := p.wait(func() bool { _, open := p.discord.Interactions.Form(p.id); return open })
-			p.discord.Interactions.Dismiss(p.id)
-			return err
-		},
-		"sends": func(p person, _ bool, args []string) error { // "sends the form TEXT"
-			var refused error
-			err := p.wait(func() (open bool) {
-				open, refused = p.stage.fill(p.id, args[len(args)-1])
-				return open
-			})
-			return errors.Join(err, refused)
-		},
 	}
 }
 

@@ -21,7 +21,7 @@ func somebody(name string) verb {
 	return func(w *world, neg bool, args []string) error {
 		p := person{w, w.ids[strings.ToUpper(name)]}
 		usage := errors.New(`usage: NAME says TEXT | edits OLD to TEXT | deletes TEXT | attaches FILE... TEXT | commands TEXT | ` +
-			`clicks LABEL | and NAME click LABEL | denies with TEXT | answers with TEXT | is told TEXT | is answered TEXT | finds at home TEXT | or, on Discord, the deeds in discord_verbs_test.go`)
+			`clicks LABEL | and NAME click LABEL | denies with TEXT | closes the form | sends the form TEXT | answers with TEXT | is told TEXT | is answered TEXT | finds at home TEXT | or, on Discord, the deeds in discord_verbs_test.go`)
 		if len(args) < 2 {
 			return usage
 		}
@@ -46,6 +46,10 @@ func somebody(name string) verb {
 			return p.click(strings.Join(args[1:], " "))
 		case verb == "denies with":
 			return p.fill("Deny with reason", rest)
+		case verb == "closes the": // form
+			return p.dismiss()
+		case verb == "sends the form":
+			return p.submit(rest)
 		case verb == "answers with":
 			return p.fill("Other…", rest)
 		case verb == "is told":
@@ -105,6 +109,11 @@ func (p person) fill(label, text string) error {
 	if err := p.click(label); err != nil {
 		return err
 	}
+	return p.submit(text)
+}
+
+// submit fills in the form that p sees, or is about to see.
+func (p person) submit(text string) error {
 	var refused error
 	err := p.wait(func() (open bool) {
 		open, refused = p.stage.fill(p.id, text)
@@ -114,6 +123,16 @@ func (p person) fill(label, text string) error {
 		return fmt.Errorf("no form opens: %w", err)
 	}
 	return refused
+}
+
+// dismiss closes the form that p is about to see. Discord tells nobody of it.
+func (p person) dismiss() error {
+	if p.discord == nil {
+		return errors.Join(p.wait(func() bool { _, open := p.slack.View(p.id); return open }), p.slack.People.Close(p.id))
+	}
+	err := p.wait(func() bool { _, open := p.discord.Interactions.Form(p.id); return open })
+	p.discord.Interactions.Dismiss(p.id)
+	return err
 }
 
 // told waits until p is told a text privately. If neg it looks once.

@@ -9,7 +9,6 @@ func ownStories() map[string]string {
 		"outside.txt": "slack", // Discord has no people of other organisations
 		"slash.txt":   "slack", // Slack does not tell the thread of a command
 
-		"discord-form.txt":   "discord", // Slack's forms are part of the thread's message, and told with it
 		"discord-forum.txt":  "discord", // Slack has no forums
 		"discord-menu.txt":   "discord", // Slack's menu has no entry of heddle's
 		"discord-places.txt": "discord", // Slack's threads are not locked, archived or deleted apart
