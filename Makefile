@@ -24,12 +24,14 @@ setup:
 
 # fidelity proves the Slack and the Discord of the tests with clients that others have written for Node 20,
 # of the versions in the lock files. It needs the npm registry the first time.
+# The page is held to the rules of accessibility in bots/web/axe, in a browser.
 FIDELITY = bots/slack/fidelity bots/discord/fidelity
-fidelity: $(FIDELITY:%=%/node_modules/.package-lock.json)
-	$(GO) vet -tags fidelity $(FIDELITY:%=./%)
+fidelity: setup $(FIDELITY:%=%/node_modules/.package-lock.json) bots/web/axe/node_modules/.package-lock.json
+	$(GO) vet -tags fidelity $(FIDELITY:%=./%) ./cmd/heddle
 	$(GO) test -count=1 -v -tags fidelity $(FIDELITY:%=./%)
+	$(GO) test -count=1 -v -tags fidelity -run TestAxe ./cmd/heddle
 
-%/fidelity/node_modules/.package-lock.json: %/fidelity/package.json %/fidelity/package-lock.json
+%/node_modules/.package-lock.json: %/package.json %/package-lock.json
 	@missing=""; \
 	command -v node >/dev/null || missing="$$missing nodejs"; \
 	command -v npm >/dev/null || missing="$$missing npm"; \
@@ -39,7 +41,7 @@ fidelity: $(FIDELITY:%=%/node_modules/.package-lock.json)
 	fi
 	@node -e 'process.exit(parseInt(process.versions.node) >= 20 ? 0 : 1)' || \
 		{ echo "please install Node 20 or newer: the clients need it, and this is $$(node --version)"; exit 1; }
-	cd $*/fidelity && npm ci --ignore-scripts
+	cd $* && npm ci --ignore-scripts
 	touch $@
 
 bench:

@@ -90,6 +90,7 @@ var layers = []struct {
 	{"bots/web", []string{"bots", "bots/web/story", "agent", "store"}}, // it shows sessions from their logs
 	{"bots/web/story", []string{"bots", "agent", "store", "tools"}},
 	{"bots/*", []string{"bots"}},
+	{"bots/web/axe", nil},
 	{"bots/slack/fidelity", nil},   // its test runs programs in another language against slacktest
 	{"bots/discord/fidelity", nil}, // likewise
 	{"agent", []string{"agent/llm", "tools", "store", "prompts"}},
