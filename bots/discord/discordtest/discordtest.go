@@ -22,6 +22,7 @@ package discordtest
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
@@ -148,6 +149,14 @@ func (n *Network) Close() {
 		n.server.CloseClientConnections()
 		n.server.Close()
 	})
+}
+
+// RoundTrip answers a call of REST without a network, as http.Client.Transport, for tests whose clock is not
+// real.
+func (n *Network) RoundTrip(r *http.Request) (*http.Response, error) {
+	rec := httptest.NewRecorder()
+	n.server.Config.Handler.ServeHTTP(rec, r)
+	return rec.Result(), nil
 }
 
 // Wait returns nil as soon as cond holds, which it looks at after every change, or ctx's error.
