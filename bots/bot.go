@@ -31,14 +31,15 @@ type Config struct {
 
 // A Channel is what the configuration says of one channel.
 type Channel struct {
-	Allow   []string     // ids of who may talk to the bot and click; empty: everybody in the channel
-	Bots    []string     // ids of other bots that may talk to it; no other is heard
-	Outside bool         // people of other organisations may too
-	Mention Policy       // what is for the bot; empty is InThread
-	Model   string       // that answers, by its name
-	Models  []string     // that may be chosen, by their names
-	Busy    agent.Busy   // what becomes of a message that arrives while a turn runs; empty is agent.Steer
-	Limits  agent.Limits // of a turn, to be told of
+	Allow     []string     // ids of who may talk to the bot and click; empty: everybody in the channel
+	Approvers []string     // ids of who may approve, to be told of; empty: whoever may talk to the bot
+	Bots      []string     // ids of other bots that may talk to it; no other is heard
+	Outside   bool         // people of other organisations may too
+	Mention   Policy       // what is for the bot; empty is InThread
+	Model     string       // that answers, by its name
+	Models    []string     // that may be chosen, by their names
+	Busy      agent.Busy   // what becomes of a message that arrives while a turn runs; empty is agent.Steer
+	Limits    agent.Limits // of a turn, to be told of
 }
 
 // A Policy says which messages are for the bot. Direct messages always are. A "stop" alone is, in

@@ -111,15 +111,7 @@ func inWords(n int, whole bool) string {
 
 // until says who may answer, and until when.
 func (l look) until(approvers []string, expires time.Time) string {
-	who := "Whoever may talk to me here"
-	if len(approvers) > 0 {
-		names := make([]string, len(approvers))
-		for i, id := range approvers {
-			names[i] = l.who(agent.User{ID: id})
-		}
-		who = strings.Join(names, ", ")
-	}
-	s := who + " may answer"
+	s := names(l, approvers, "Whoever may talk to me here") + " may answer"
 	if !expires.IsZero() {
 		s += expires.UTC().Format(" until 2 January 15:04 UTC")
 	}

@@ -32,6 +32,7 @@ func Commands() []Command {
 		{"model", "the models that there are; `model NAME` chooses one for this thread", "name"},
 		{"compact", "I sum up what was said here, to make room", ""},
 		{"new", "I forget what was said here", ""},
+		{"rules", "who may talk to me and approve here, and what I ask about", ""},
 		{"budget", "what a turn here may use, and what has been used", ""},
 		{"tools", "what I can use, and what I ask about before", ""},
 		{"export", "what happened here, as a file", ""},
@@ -112,7 +113,7 @@ func (b *Bot) commanded(ctx context.Context, e Commanded) error {
 
 // anywhere reports whether the command means something outside of a thread.
 func (o order) anywhere() bool {
-	return slices.Contains([]string{"help", "status", "tools", "model"}, o.name) && o.arg == ""
+	return slices.Contains([]string{"help", "status", "tools", "model", "rules", "budget"}, o.name) && o.arg == ""
 }
 
 // obey does what a command says, or has the answer told.

@@ -66,7 +66,7 @@ func TestCommandsThatShow(t *testing.T) {
 
 		help := o.order(in, "help")
 		require.Len(t, help, 1)
-		for _, word := range []string{"help", "status", "stop", "model", "compact", "new", "budget", "tools", "export", "leave"} {
+		for _, word := range []string{"help", "status", "stop", "model", "compact", "new", "rules", "budget", "tools", "export", "leave"} {
 			require.Contains(t, help[0], "`"+word+"`")
 		}
 		require.Equal(t, []string{"I use these tools without asking: `look`, `read`.\nI ask here each time before I use these: `shell`."},

@@ -30,6 +30,8 @@ func (c clerk) answer(ctx context.Context, o order, m Message) (Message, error) 
 		m.Text = l.md(help + helpCommands())
 	case "tools":
 		m.Text = l.md(toolWords(c.Tools))
+	case "rules":
+		m.Text = rules(l, c.Channel(o.at), c.Tools)
 	case "model", "status", "budget":
 		m.Text, err = c.report(ctx, l, o)
 	case "export":

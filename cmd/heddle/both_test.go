@@ -133,8 +133,10 @@ func TestOneNetworkIsRefused(t *testing.T) {
 			t.Parallel()
 			p := newPair(t, of.env)
 			on := of.goesOn(p)
-			p.serve(t, on)
-			if of.refuse != nil {
+			if of.refuse == nil {
+				p.serve(t, on)
+			} else {
+				p.serve(t, p.slack, p.discord)
 				p.answered(t, p.discord, nil, "I see.")
 				of.refuse(p)
 			}

@@ -99,14 +99,15 @@ func (c *Config) chat(t bots.Thread) bots.Channel {
 		return bots.Channel{Allow: []string{nobody}, Mention: bots.Mentioned}
 	}
 	return bots.Channel{
-		Allow:   ch.Allow,
-		Bots:    ch.Bots,
-		Outside: ch.Outside != nil && *ch.Outside,
-		Mention: ch.Mention,
-		Model:   ch.Model,
-		Models:  slices.Sorted(maps.Keys(c.Models)),
-		Busy:    ch.Busy,
-		Limits:  c.limits(ch),
+		Allow:     ch.Allow,
+		Approvers: ch.Approvers,
+		Bots:      ch.Bots,
+		Outside:   ch.Outside != nil && *ch.Outside,
+		Mention:   ch.Mention,
+		Model:     ch.Model,
+		Models:    slices.Sorted(maps.Keys(c.Models)),
+		Busy:      ch.Busy,
+		Limits:    c.limits(ch),
 	}
 }
 
