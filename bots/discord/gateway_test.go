@@ -21,7 +21,7 @@ func (f *fixture) alone() {
 	})
 }
 
-// TestConnectsThroughOddOpenings: platform-facts 2.2 lists what the library's Open does not outlive.
+// What the library's Open does not outlive is outlived.
 func TestConnectsThroughOddOpenings(t *testing.T) {
 	for name, faults := range map[string]discordtest.GatewayFaults{
 		"no websocket":              {Refuse: 3},
