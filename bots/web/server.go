@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/heddle-bot/heddle/agent"
 	"github.com/heddle-bot/heddle/bots"
 	"github.com/heddle-bot/heddle/bots/web/story"
 	"github.com/heddle-bot/heddle/store"
@@ -271,8 +272,9 @@ func (p site) export(rw http.ResponseWriter, r *http.Request, v visit) {
 	}
 }
 
-// file sends a file that a call has sent into the thread. It is never shown, only saved: what is in it is
-// nobody's word.
+// file sends a file that a call has sent into the thread, or an image that somebody attached. Only images are
+// shown, by the type that the agent has found in their content; all else is saved: what is in it is nobody's
+// word.
 func (p site) file(rw http.ResponseWriter, r *http.Request, v visit) {
 	name := r.PathValue("a")
 	room, leave := p.enter(v.thread.String())
@@ -282,10 +284,18 @@ func (p site) file(rw http.ResponseWriter, r *http.Request, v visit) {
 		p.fail(rw, "file", err)
 		return
 	}
-	sent := slices.ContainsFunc(g.items, func(i *story.Item) bool {
-		return i.Call != nil && i.Call.Finished != nil && i.Call.Finished.Sent != nil && i.Call.Finished.Sent.Artefact == name
-	})
-	if !sent || p.cfg.Artefact == nil {
+	typ, known := "application/octet-stream", false
+	for _, item := range g.items {
+		if c := item.Call; c != nil && c.Finished != nil && c.Finished.Sent != nil {
+			known = known || c.Finished.Sent.Artefact == name
+		}
+		for _, a := range item.Files {
+			if a.Artefact == name && a.Kind == agent.ImageFile {
+				typ, known = a.Type, true
+			}
+		}
+	}
+	if !known || p.cfg.Artefact == nil {
 		http.NotFound(rw, r)
 		return
 	}
@@ -296,8 +306,14 @@ func (p site) file(rw http.ResponseWriter, r *http.Request, v visit) {
 	case p.cfg.Redact(string(content)) != string(content):
 		http.Error(rw, "This file holds a secret of the service.", http.StatusForbidden)
 	default:
-		rw.Header().Set("Content-Type", "application/octet-stream")
-		rw.Header().Set("Content-Disposition", "attachment; filename*=UTF-8''"+url.PathEscape(r.URL.Query().Get("name")))
+		how := "attachment"
+		if slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, typ) {
+			how = "inline"
+		} else {
+			typ = "application/octet-stream"
+		}
+		rw.Header().Set("Content-Type", typ)
+		rw.Header().Set("Content-Disposition", how+"; filename*=UTF-8''"+url.PathEscape(r.URL.Query().Get("name")))
 		_, _ = rw.Write(content)
 	}
 }

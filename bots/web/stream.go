@@ -114,7 +114,11 @@ func (f *follower) bring(ctx context.Context, g glance) error {
 	}
 	notes, last := f.page.notesFor(f.room.session, f.visit.person.ID, f.notes)
 	for _, n := range notes {
-		if err := f.event("note", "", n.text); err != nil {
+		html, err := f.page.renderer.Note(n.text)
+		if err == nil {
+			err = f.event("note", "", string(html))
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -184,8 +184,8 @@ const maxNotes = 20
 // Post implements bots.Platform. The bot posts here only what is in no log: it becomes a note.
 func (p *Page) Post(_ context.Context, t bots.Thread, m bots.Message) (bots.MessageID, error) {
 	text := m.Text
-	if m.Upload != nil {
-		text = strings.TrimSpace(text + "\n" + m.Upload.Name)
+	if m.Upload != nil { // only the log is sent so, and the page has it
+		text += " [Export the log of this thread](/t/" + t.ID + "/export)"
 	}
 	session := t.String()
 	p.mu.Lock()

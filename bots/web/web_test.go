@@ -63,10 +63,10 @@ func newOffice(t *testing.T, approvers []string, replies ...llmtest.Reply) *offi
 		},
 	})
 	require.NoError(t, err)
-	p, err = web.New(web.Config{Agent: a, Log: log, Auth: o.auth, Version: "1", Redact: redact, Hosts: []string{"heddle.example"}})
+	p, err = web.New(web.Config{Agent: a, Log: log, Artefact: log.Artefact, Auth: o.auth, Version: "1", Redact: redact, Hosts: []string{"heddle.example"}})
 	require.NoError(t, err)
 	o.page = p
-	b, err := bots.New(bots.Config{Platform: p, Agent: a, Log: log, Redact: redact, Channel: func(bots.Thread) bots.Channel {
+	b, err := bots.New(bots.Config{Platform: p, Agent: a, Log: log, Artefact: log.Artefact, Redact: redact, Channel: func(bots.Thread) bots.Channel {
 		return bots.Channel{Model: "m", Models: []string{"m"}}
 	}})
 	require.NoError(t, err)
@@ -208,6 +208,10 @@ func TestConversation(t *testing.T) {
 	}
 	loser := map[string]browser{"alice": bob, "bob": alice}[first]
 	loser.shows(thread, first+" has approved this already.")
+	code, _, _ = alice.post(thread+"/edit", url.Values{"message": {regexp.MustCompile(`name="message" value="([^"]+)"`).FindStringSubmatch(page)[1]}, "text": {"do it, please"}})
+	require.Equal(t, http.StatusSeeOther, code)
+	alice.shows(thread, "<p class=\"words\">do it, please</p>")
+	require.NotContains(t, bob.shows(thread, "do it, please"), "Change it", "it is not his")
 	code, export, _ := alice.get(thread + "/export")
 	require.Equal(t, http.StatusOK, code)
 	require.Contains(t, export, `"kind":"agent.Decided"`)

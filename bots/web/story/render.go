@@ -148,6 +148,9 @@ func (r *Renderer) markdown(text string) (template.HTML, error) {
 	return template.HTML(b.String()), nil // goldmark escapes
 }
 
+// Note returns what somebody is told apart from the log, as HTML.
+func (r *Renderer) Note(text string) (template.HTML, error) { return r.markdown(text) }
+
 // state says how far a call is, as a class and in a word.
 func state(c *CallState) [2]string {
 	switch f := c.Finished; {

@@ -56,9 +56,9 @@ function connect() {
     document.title = title;
   });
   source.addEventListener('note', (e) => follow(() => {
-    const p = document.createElement('p');
+    const p = document.createElement('div');
     p.className = 'notice';
-    p.textContent = JSON.parse(e.data);
+    p.innerHTML = JSON.parse(e.data);
     $('notes').append(p);
     while ($('notes').children.length > 5) $('notes').firstChild.remove();
   }));

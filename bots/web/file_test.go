@@ -1,0 +1,49 @@
+package web_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/heddle-bot/heddle/agent/llm/llmtest"
+)
+
+// An image that somebody attaches is shown, as what its content is; nothing else is sent to be shown.
+func TestImages(t *testing.T) {
+	png := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x02\x00\x00\x00\x90wS\xde"
+	o := newOffice(t, nil, llmtest.Say("I see."))
+	alice := o.browser("alice")
+	_, _, thread := alice.say("/threads", "look", map[string]string{"a.png": png, "page.html": "<script>alert(1)</script>"})
+	page := alice.shows(thread, "I see.")
+	images := regexp.MustCompile(`<img src="([^"]+)"`).FindAllStringSubmatch(page, -1)
+	require.Len(t, images, 1)
+	at := images[0][1]
+	r, err := http.NewRequest(http.MethodGet, o.server.URL+at, nil)
+	require.NoError(t, err)
+	resp, err := alice.client.Do(r)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	require.Equal(t, "image/png", resp.Header.Get("Content-Type"))
+	require.Equal(t, "inline; filename*=UTF-8''a.png", resp.Header.Get("Content-Disposition"))
+	_, body, _ := alice.get(at)
+	require.Equal(t, png, body)
+	u, err := url.Parse(at)
+	require.NoError(t, err)
+	code, _, _ := alice.get("/t/20261201-other-thread" + u.Path[len(thread):])
+	require.Equal(t, http.StatusNotFound, code, "it is of another thread")
+}
+
+// What is asked of the bot itself is answered to who asked.
+func TestCommands(t *testing.T) {
+	o := newOffice(t, nil, llmtest.Say("Hello."))
+	alice, bob := o.browser("alice"), o.browser("bob")
+	_, _, thread := alice.say("/threads", "hello", nil)
+	alice.shows(thread, "Hello.")
+	alice.say(thread+"/say", "export", nil)
+	alice.shows(thread, `<a href="`+thread+`/export">Export the log of this thread</a>`)
+	bob.say(thread+"/say", "help", nil)
+	bob.shows(thread, "<li><code>status</code>")
+}
