@@ -9,14 +9,17 @@ import (
 	"sync"
 	"time"
 
+	"github.com/heddle-bot/heddle/agent/meter"
 	"github.com/heddle-bot/heddle/store/bolt"
 )
 
 // healthHandler answers /healthz, which says that the process lives, and /readyz, which says that it
 // can work: 200, or 503 and the reasons, one a line.
-func healthHandler(log *bolt.Store, all []network) http.Handler {
+// /metrics is for Prometheus.
+func healthHandler(log *bolt.Store, all []network, m *meter.Meter) http.Handler {
 	disk := probe{dir: filepath.Dir(log.Path())}
 	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", m.Handler())
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintln(w, "ok")
 	})

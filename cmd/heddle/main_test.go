@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/heddle-bot/heddle/agent/meter"
 	"github.com/heddle-bot/heddle/bots/slack/slacktest"
 )
 
@@ -167,7 +168,7 @@ func TestHealth(t *testing.T) {
 	h := healthHandler(s, []network{
 		{title: "Slack", health: func() connection { return health }},
 		{title: "Discord", health: func() connection { return connection{Connected: true} }},
-	})
+	}, meter.New())
 	get := func(path string) (int, string) {
 		rec := httptest.NewRecorder()
 		h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, path, nil))
@@ -194,6 +195,9 @@ func TestHealth(t *testing.T) {
 	code, text = get("/readyz")
 	require.Equal(t, http.StatusServiceUnavailable, code)
 	require.Contains(t, text, "the log cannot be written")
+	code, text = get("/metrics")
+	require.Equal(t, http.StatusOK, code)
+	require.Contains(t, text, "heddle_approvals_open 0")
 	code, _ = get("/")
 	require.Equal(t, http.StatusNotFound, code)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/heddle-bot/heddle/agent/meter"
 	"github.com/heddle-bot/heddle/bots"
 	"github.com/heddle-bot/heddle/bots/discord"
 	"github.com/heddle-bot/heddle/bots/slack"
@@ -39,6 +40,9 @@ type connection struct {
 	Connected bool
 	Since     time.Time // it has been connected, or not
 	LastError string
+
+	LastEvent  time.Time // zero: none yet
+	Reconnects int
 }
 
 // networks makes those that are wanted, in a fixed order, tied together. It connects none. The page shows
@@ -52,7 +56,7 @@ func (sv service) networks(a web.Sessions, d doors) ([]network, error) {
 		}
 		all = append(all, network{title: "the page", platform: page, door: page.Handler(), listener: d.page, health: func() connection {
 			h := page.Health()
-			return connection{h.Connected, h.Since, "it does not listen"}
+			return connection{Connected: h.Connected, Since: h.Since, LastError: "it does not listen", LastEvent: h.LastEvent}
 		}})
 	}
 	if sv.secrets.slack {
@@ -62,7 +66,7 @@ func (sv service) networks(a web.Sessions, d doors) ([]network, error) {
 		}
 		n := network{title: "Slack", platform: s, health: func() connection {
 			h := s.Health()
-			return connection{h.Connected, h.Since, h.LastError}
+			return connection{h.Connected, h.Since, h.LastError, h.LastEvent, h.Reconnects}
 		}}
 		if sv.cfg.Slack.Mode == "http" {
 			n.door, n.listener = s.Handler(), d.events
@@ -76,12 +80,16 @@ func (sv service) networks(a web.Sessions, d doors) ([]network, error) {
 		}
 		all = append(all, network{title: "Discord", platform: d, health: func() connection {
 			h := d.Health()
-			return connection{h.Connected, h.Since, h.LastError}
+			return connection{h.Connected, h.Since, h.LastError, h.LastEvent, h.Reconnects}
 		}})
 	}
 	lines := &lifelines{log: sv.log}
 	for i, n := range all {
 		all[i] = lines.tie(n)
+		sv.meter.Watch(n.platform.Info().Name, func() meter.Network {
+			c := all[i].health()
+			return meter.Network{Connected: c.Connected, Reconnects: c.Reconnects, LastEvent: c.LastEvent}
+		})
 	}
 	return all, nil
 }
@@ -114,7 +122,7 @@ func (sv service) page(a web.Sessions) (*web.Page, error) {
 		sv.link("/login?token=" + auth.Once())
 	}
 	return web.New(web.Config{
-		Agent: a, Log: sv.store, Artefact: sv.store.Artefact, Auth: auth, Hosts: sv.cfg.Web.Hosts,
+		Agent: a, Log: sv.journal, Artefact: sv.store.Artefact, Auth: auth, Hosts: sv.cfg.Web.Hosts,
 		Banner: sv.banner(), Version: digestOf(version()), Redact: sv.redact.String, Logger: sv.log,
 	})
 }

@@ -18,8 +18,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/heddle-bot/heddle/agent"
+	"github.com/heddle-bot/heddle/agent/meter"
 	"github.com/heddle-bot/heddle/bots"
 	"github.com/heddle-bot/heddle/internal/redact"
+	"github.com/heddle-bot/heddle/store"
 	"github.com/heddle-bot/heddle/store/bolt"
 	"github.com/heddle-bot/heddle/tools"
 	toolask "github.com/heddle-bot/heddle/tools/ask"
@@ -44,6 +46,8 @@ type service struct {
 	redact  *redact.Redactor
 	log     *slog.Logger
 	store   *bolt.Store
+	journal store.Log // the same, counted
+	meter   *meter.Meter
 	tools   *tools.Registry
 	link    func(path string) // tells people the link by which to log in to the page
 }
@@ -67,7 +71,11 @@ func (p program) serve(ctx context.Context, cfg *Config, s secrets, r *redact.Re
 	if err != nil {
 		return err
 	}
-	sv := service{cfg, s, r, log, st, registry, p.link(doors.page)}
+	m, err := newMeter(ctx, registry, st)
+	if err != nil {
+		return errors.Join(err, doors.close())
+	}
+	sv := service{cfg, s, r, log, st, m.Log(st), m, registry, p.link(doors.page)}
 	a, all, crew, err := sv.join(doors)
 	if err != nil {
 		return errors.Join(err, doors.close())
@@ -88,7 +96,7 @@ func (p program) serve(ctx context.Context, cfg *Config, s secrets, r *redact.Re
 	}
 	g.serve(doors.admin, desk{st, r})
 	if doors.health != nil {
-		g.serve(doors.health, healthHandler(st, all))
+		g.serve(doors.health, healthHandler(st, all, m))
 	}
 	for _, n := range all {
 		if n.door != nil {
@@ -99,6 +107,16 @@ func (p program) serve(ctx context.Context, cfg *Config, s secrets, r *redact.Re
 	err = g.wait()
 	log.Info("stopped", "err", err)
 	return err
+}
+
+// newMeter counts what the tools of the program and the rest do.
+func newMeter(ctx context.Context, r *tools.Registry, log store.Log) (*meter.Meter, error) {
+	var names []string
+	for _, t := range r.Tools() {
+		names = append(names, t.Name)
+	}
+	m := meter.New(names...)
+	return m, m.Begin(ctx, log)
 }
 
 // join makes the agent, the networks and their bots. The agent asks the networks for what comes with
@@ -205,7 +223,7 @@ func (sv service) agent(sources func() agent.Sources) (*agent.Agent, error) {
 		return nil, err
 	}
 	return agent.New(agent.Config{
-		Log:       sv.store,
+		Log:       sv.journal,
 		Artefacts: sv.store,
 		Settings:  sv.cfg.settings(models),
 		Tools:     sv.tools,
@@ -237,7 +255,7 @@ func (sv service) bots(all []network, a *agent.Agent) ([]*bots.Bot, error) {
 		b, err := bots.New(bots.Config{
 			Platform: n.platform,
 			Agent:    a,
-			Log:      sv.store,
+			Log:      sv.journal,
 			Channel:  sv.cfg.chat,
 			Tools:    names,
 			Artefact: sv.store.Artefact,

@@ -94,6 +94,7 @@ var layers = []struct {
 	{"bots/slack/fidelity", nil},   // its test runs programs in another language against slacktest
 	{"bots/discord/fidelity", nil}, // likewise
 	{"agent", []string{"agent/llm", "tools", "store", "prompts"}},
+	{"agent/meter", []string{"agent", "agent/llm", "store"}},
 	{"agent/llm", nil},
 	{"agent/llm/*", []string{"agent/llm"}},
 	{"tools", []string{"prompts"}},

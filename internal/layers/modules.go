@@ -39,6 +39,8 @@ var modules = []module{
 		why: "both sides of Socket Mode and of the Gateway: slack-go and discordgo bring it along, and their own clients lose events"},
 	{path: "github.com/pelletier/go-toml/v2", dirs: []string{"cmd/heddle"},
 		why: "the configuration file, with the position of every mistake"},
+	{path: "github.com/prometheus/client_golang", dirs: []string{"agent/meter"},
+		why: "the form of metrics that most who watch services read"},
 	{path: "github.com/rogpeppe/go-internal", tests: true,
 		why: "testscript for whole conversations, txtar for goldens"},
 	{path: "github.com/santhosh-tekuri/jsonschema/v6", dirs: []string{"tools"}, tests: true,
