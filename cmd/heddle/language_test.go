@@ -347,11 +347,6 @@ func slackVerbs() map[string]verb {
 			w.ids["SLACK_MODE"] = "mode = \"http\"\nevents_addr = \"127.0.0.1:0\""
 			return nil
 		},
-		// "slack drops METHOD": the next call of it takes effect, and the answer gets lost.
-		"drops": func(w *world, _ bool, args []string) error {
-			w.slack.API.Fail(args[0], slacktest.Fault{Drop: true, Applied: true})
-			return nil
-		},
 		"is": isAsked,
 	}
 }

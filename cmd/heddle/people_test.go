@@ -21,7 +21,7 @@ func somebody(name string) verb {
 	return func(w *world, neg bool, args []string) error {
 		p := person{w, w.ids[strings.ToUpper(name)]}
 		usage := errors.New(`usage: NAME says TEXT | edits OLD to TEXT | deletes TEXT | attaches FILE... TEXT | commands TEXT | ` +
-			`clicks LABEL | and NAME click LABEL | denies with TEXT | closes the form | sends the form TEXT | answers with TEXT | is told TEXT | is answered TEXT | finds at home TEXT | or, on Discord, the deeds in discord_verbs_test.go`)
+			`clicks LABEL | and NAME click LABEL | denies with TEXT | sees the form | closes the form | sends the form TEXT | answers with TEXT | is told TEXT | is answered TEXT | finds at home TEXT | or, on Discord, the deeds in discord_verbs_test.go`)
 		if len(args) < 2 {
 			return usage
 		}
@@ -46,6 +46,8 @@ func somebody(name string) verb {
 			return p.click(strings.Join(args[1:], " "))
 		case verb == "denies with":
 			return p.fill("Deny with reason", rest)
+		case verb == "sees the": // form
+			return p.sees()
 		case verb == "closes the": // form
 			return p.dismiss()
 		case verb == "sends the form":
@@ -125,14 +127,28 @@ func (p person) submit(text string) error {
 	return refused
 }
 
-// dismiss closes the form that p is about to see. Discord tells nobody of it.
+// sees waits for a form that a button opens.
+func (p person) sees() error {
+	return p.wait(func() (open bool) {
+		if p.discord != nil {
+			_, open = p.discord.Interactions.Form(p.id)
+		} else {
+			_, open = p.slack.View(p.id)
+		}
+		return open
+	})
+}
+
+// dismiss closes the form that p sees or is about to see. Discord tells nobody of it.
 func (p person) dismiss() error {
-	if p.discord == nil {
-		return errors.Join(p.wait(func() bool { _, open := p.slack.View(p.id); return open }), p.slack.People.Close(p.id))
+	if err := p.sees(); err != nil {
+		return err
 	}
-	err := p.wait(func() bool { _, open := p.discord.Interactions.Form(p.id); return open })
-	p.discord.Interactions.Dismiss(p.id)
-	return err
+	if p.discord != nil {
+		p.discord.Interactions.Dismiss(p.id)
+		return nil
+	}
+	return p.slack.People.Close(p.id)
 }
 
 // told waits until p is told a text privately. If neg it looks once.

@@ -5,7 +5,7 @@ func ownStories() map[string]string {
 	return map[string]string{
 		"home.txt":    "slack", // Discord has no home
 		"http.txt":    "slack", // Discord sends nothing over HTTP
-		"outbox.txt":  "slack", // Slack takes a file in three calls
+		"upload.txt":  "slack", // Slack takes a file in three calls
 		"outside.txt": "slack", // Discord has no people of other organisations
 		"slash.txt":   "slack", // Slack does not tell the thread of a command
 

@@ -29,12 +29,15 @@ func troubles() map[string]verb {
 		// "network refuses a thread": what was said in it before cannot be read the next time.
 		"refuses": trouble(onSlackCall("conversations.replies", slacktest.Fault{Error: "internal_error"}),
 			onDiscordCall("GET /channels/{channel}/messages", discordtest.Fault{Status: 403, Code: 50001})),
-		// "network holds edits": the answer to the next one waits for "network releases".
-		"holds": func(w *world, _ bool, _ []string) error {
+		// "network holds edits", "network holds files": the answer to the next one waits for "network releases".
+		"holds": func(w *world, _ bool, args []string) error {
 			w.held = hold{release: make(chan struct{})}
-			return trouble(onSlackCall("chat.update", slacktest.Fault{Hold: w.held.release}),
-				onDiscordCall("PATCH /channels/{channel}/messages/{message}", discordtest.Fault{Hold: w.held.release}))(w, false, nil)
+			on := calls()[args[len(args)-1]]
+			return trouble(onSlackCall(on[0], slacktest.Fault{Hold: w.held.release}), onDiscordCall(on[1], discordtest.Fault{Hold: w.held.release}))(w, false, nil)
 		},
+		// "network drops files": it takes the next one, but the answer gets lost.
+		"drops": trouble(onSlackCall(calls()["files"][0], slacktest.Fault{Drop: true, Applied: true}),
+			onDiscordCall(calls()["files"][1], discordtest.Fault{Drop: true, Applied: true})),
 		"releases": func(w *world, _ bool, _ []string) error {
 			if w.held.release == nil {
 				return errors.New("nothing is held")
@@ -60,6 +63,15 @@ func troubles() map[string]verb {
 		// to a page for people to sign in, as if the bot had no right to them.
 		"withholds": trouble(func(w *world, _ []string) error { w.astray = true; return nil },
 			onDiscordCall("GET /channels/{channel}/messages/{message}", discordtest.Fault{Status: 403, Code: 50001})),
+	}
+}
+
+// calls are what the networks call what is done with a thing: Slack a method, Discord a route. On Discord a file
+// comes with a message, so no other is to be posted before it.
+func calls() map[string][2]string {
+	return map[string][2]string{
+		"edits": {"chat.update", "PATCH /channels/{channel}/messages/{message}"},
+		"files": {"files.completeUploadExternal", "POST /channels/{channel}/messages"},
 	}
 }
 
