@@ -159,7 +159,10 @@ func (a acts) ping(m *Message) {
 // write adds a message to a channel and tells the Gateway.
 func (a acts) write(channel string, m *Message) *Message {
 	c := a.n.channel(channel)
-	m.ID, m.channel = a.n.next(), c.id
+	m.channel = c.id
+	if m.ID == "" {
+		m.ID = a.n.next()
+	}
 	if m.ReplyTo != "" {
 		m.kind = 19
 	}

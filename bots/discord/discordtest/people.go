@@ -92,8 +92,8 @@ func (p Places) Post(user, forum, title, text string) string {
 	v := p.n.channelJSON(t)
 	v["newly_created"] = true
 	p.n.Gateway.event("THREAD_CREATE", t.place(), v)
-	m := p.n.write(t.id, &Message{Author: user, Content: p.n.typed(forum, text)})
-	return m.channel
+	p.n.write(t.id, &Message{ID: t.id, Author: user, Content: p.n.typed(forum, text)})
+	return t.id
 }
 
 // Archive puts a thread into the archive, or takes it out.
