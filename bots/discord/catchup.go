@@ -165,7 +165,7 @@ func (l *lapse) missed(ctx context.Context, places map[string]place) {
 			if ctx.Err() != nil {
 				return
 			}
-			if codeOf(err) != discordgo.ErrCodeMissingAccess { // we are not in there
+			if code := codeOf(err); code != discordgo.ErrCodeMissingAccess && code != discordgo.ErrCodeUnknownChannel { // we are not in there, or it is gone
 				l.in.log.Warn("missed messages are not read", "channel", id, "err", err)
 			}
 			continue
