@@ -12,7 +12,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -75,9 +77,7 @@ func (h home) local(ctx context.Context) string {
 	}
 	defer resp.Body.Close()
 	var has struct {
-		Models []struct {
-			Name string `json:"name"`
-		} `json:"models"`
+		Models []installed `json:"models"` // the newest first
 	}
 	if resp.StatusCode != http.StatusOK || json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&has) != nil || len(has.Models) == 0 {
 		return ""
@@ -85,7 +85,24 @@ func (h home) local(ctx context.Context) string {
 	if chosen := h.getenv("HEDDLE_MODEL"); chosen != "" {
 		return chosen
 	}
-	return has.Models[0].Name
+	if i := slices.IndexFunc(has.Models, installed.talks); i >= 0 {
+		return has.Models[i].Name
+	}
+	return ""
+}
+
+// An installed is a model that Ollama has.
+type installed struct {
+	Name    string `json:"name"`
+	Details struct {
+		Family string `json:"family"`
+	} `json:"details"`
+}
+
+// talks reports whether it is no model for embeddings, which Ollama lists like any other. Those are BERTs, or
+// say it in their names.
+func (m installed) talks() bool {
+	return m.Name != "" && !strings.Contains(m.Name, "embed") && !strings.Contains(m.Details.Family, "bert")
 }
 
 // state returns the directory of the log: where the user's other programs keep theirs.

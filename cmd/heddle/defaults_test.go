@@ -34,13 +34,15 @@ func TestModelAtHand(t *testing.T) {
 		want   Model
 		tour   bool
 	}{
-		"nothing":    {nil, absent, Model{API: "tour"}, true},
-		"OpenAI":     {map[string]string{"OPENAI_API_KEY": "k", "DEEPSEEK_API_KEY": "k"}, absent, Model{API: "chat", BaseURL: "https://api.openai.com/v1", Model: "gpt-5-mini", APIKeyEnv: "OPENAI_API_KEY"}, false},
-		"OpenRouter": {map[string]string{"OPENROUTER_API_KEY": "k"}, absent, Model{API: "chat", BaseURL: "https://openrouter.ai/api/v1", Model: "openrouter/auto", APIKeyEnv: "OPENROUTER_API_KEY"}, false},
-		"DeepSeek":   {map[string]string{"DEEPSEEK_API_KEY": "k", "HEDDLE_MODEL": "deepseek-other"}, absent, Model{API: "chat", BaseURL: "https://api.deepseek.com/v1", Model: "deepseek-other", APIKeyEnv: "DEEPSEEK_API_KEY"}, false},
-		"Ollama":     {nil, answering(`{"models":[{"name":"qwen3:8b"},{"name":"b"}]}`), Model{API: "chat", BaseURL: "http://127.0.0.1:11434/v1", Model: "qwen3:8b"}, false},
-		"no models":  {nil, answering(`{"models":[]}`), Model{API: "tour"}, true},
-		"no Ollama":  {nil, answering(`<html>`), Model{API: "tour"}, true},
+		"nothing":            {nil, absent, Model{API: "tour"}, true},
+		"OpenAI":             {map[string]string{"OPENAI_API_KEY": "k", "DEEPSEEK_API_KEY": "k"}, absent, Model{API: "chat", BaseURL: "https://api.openai.com/v1", Model: "gpt-5-mini", APIKeyEnv: "OPENAI_API_KEY"}, false},
+		"OpenRouter":         {map[string]string{"OPENROUTER_API_KEY": "k"}, absent, Model{API: "chat", BaseURL: "https://openrouter.ai/api/v1", Model: "openrouter/auto", APIKeyEnv: "OPENROUTER_API_KEY"}, false},
+		"DeepSeek":           {map[string]string{"DEEPSEEK_API_KEY": "k", "HEDDLE_MODEL": "deepseek-other"}, absent, Model{API: "chat", BaseURL: "https://api.deepseek.com/v1", Model: "deepseek-other", APIKeyEnv: "DEEPSEEK_API_KEY"}, false},
+		"Ollama":             {nil, answering(`{"models":[{"name":"qwen3:8b"},{"name":"b"}]}`), Model{API: "chat", BaseURL: "http://127.0.0.1:11434/v1", Model: "qwen3:8b"}, false},
+		"an embedding first": {nil, answering(`{"models":[{"name":"bge-m3:latest","details":{"family":"bert"}},{"name":"embeddinggemma:300m","details":{"family":"gemma3"}},{"name":"llama3.2:3b","details":{"family":"llama"}}]}`), Model{API: "chat", BaseURL: "http://127.0.0.1:11434/v1", Model: "llama3.2:3b"}, false},
+		"only embeddings":    {nil, answering(`{"models":[{"name":"all-minilm:l6-v2","details":{"family":"bert"}}]}`), Model{API: "tour"}, true},
+		"no models":          {nil, answering(`{"models":[]}`), Model{API: "tour"}, true},
+		"no Ollama":          {nil, answering(`<html>`), Model{API: "tour"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
