@@ -189,33 +189,3 @@ func size(n int64) string {
 	}
 	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }
-
-// A DiffLine is one line of a unified diff.
-type DiffLine struct {
-	Class string // "add", "del", "at", "file" or ""
-	Mark  string // "+", "-" or " "
-	Text  string
-}
-
-// diffOf reads a unified diff.
-func diffOf(text string) []DiffLine {
-	var all []DiffLine
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
-		l := DiffLine{Mark: " ", Text: line}
-		switch {
-		case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
-			l.Class = "file"
-		case strings.HasPrefix(line, "@@"):
-			l.Class = "at"
-		case strings.HasPrefix(line, "+"):
-			l = DiffLine{"add", "+", line[1:]}
-		case strings.HasPrefix(line, "-"):
-			l = DiffLine{"del", "-", line[1:]}
-		case strings.HasPrefix(line, " "):
-			l.Text = line[1:]
-		}
-		all = append(all, l)
-	}
-	return all
-}

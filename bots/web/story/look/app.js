@@ -20,6 +20,7 @@ function put(id, html) {
   box.innerHTML = html;
   const fresh = box.content.querySelector('article');
   const old = $(id);
+  split(fresh);
   if (!old) {
     $('items').append(fresh);
     return;
@@ -32,6 +33,19 @@ function put(id, html) {
   old.replaceWith(fresh);
   if (focused) fresh.focus();
 }
+
+// split has all changes shown side by side, or none, as this browser was told last.
+function split(within) {
+  const on = localStorage.getItem('split') === 'on';
+  within.querySelectorAll('[data-split]').forEach((box) => { box.checked = on; });
+}
+
+document.addEventListener('change', (e) => {
+  if (!e.target.matches('[data-split]')) return;
+  localStorage.setItem('split', e.target.checked ? 'on' : 'off');
+  split(document);
+});
+split(document);
 
 function connect() {
   let after = document.body.dataset.after;
