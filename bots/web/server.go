@@ -199,7 +199,7 @@ func (p site) home(rw http.ResponseWriter, r *http.Request, v visit) {
 		return
 	}
 	p.write(rw, "home", func(b *bytes.Buffer) error {
-		return p.renderer.Page(b, story.Page{Title: "Heddle", Banner: p.cfg.Banner, Viewer: story.Viewer{Person: v.person}, Threads: rows})
+		return p.renderer.Page(b, story.Page{Title: "Heddle", Banner: p.cfg.Banner, Viewer: p.viewer(v), Threads: rows})
 	})
 }
 
@@ -226,17 +226,22 @@ func (p site) show(rw http.ResponseWriter, r *http.Request, v visit) {
 		p.fail(rw, "live", err)
 		return
 	}
-	t := &story.Thread{ID: v.id, Title: title(g.sum.Title), Items: g.items, Earlier: g.skipped, Pos: strconv.FormatUint(uint64(g.pos), 10), Running: g.sum.Turn, Live: live}
+	t := &story.Thread{ID: v.id, Title: title(p.cfg.Redact(g.sum.Title)), Items: g.items, Earlier: g.skipped, Pos: strconv.FormatUint(uint64(g.pos), 10), Running: g.sum.Turn, Live: live}
 	var told []string
 	notes, _ := p.notesFor(v.thread.String(), v.person.ID, 0)
 	for _, n := range notes {
 		told = append(told, n.text)
 	}
-	page := story.Page{Title: t.Title + " – Heddle", Banner: p.cfg.Banner, Viewer: story.Viewer{Person: v.person, Thread: v.id}, Threads: rows, Thread: t}
+	page := story.Page{Title: t.Title + " – Heddle", Banner: p.cfg.Banner, Viewer: p.viewer(v), Threads: rows, Thread: t}
 	if len(told) > 0 {
 		page.Notice = told[len(told)-1]
 	}
 	p.write(rw, "thread", func(b *bytes.Buffer) error { return p.renderer.Page(b, page) })
+}
+
+// viewer is who looks, as the story knows them.
+func (p *Page) viewer(v visit) story.Viewer {
+	return story.Viewer{Person: v.person, Thread: v.id, Redact: p.cfg.Redact}
 }
 
 func title(s string) string {

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/heddle-bot/heddle/bots/web/story"
 	"github.com/heddle-bot/heddle/store"
 )
 
@@ -84,14 +83,14 @@ func (f *follower) follow(ctx context.Context) {
 
 // bring sends what is new.
 func (f *follower) bring(ctx context.Context, g glance) error {
-	viewer := story.Viewer{Person: f.visit.person, Thread: f.visit.id}
+	viewer := f.page.viewer(f.visit)
 	var b bytes.Buffer
 	for _, i := range g.items {
 		b.Reset()
 		if err := f.page.renderer.Item(&b, i, viewer); err != nil {
 			return err
 		}
-		if err := f.event("item", "", map[string]string{"id": i.ID, "html": f.page.cfg.Redact(b.String())}); err != nil {
+		if err := f.event("item", "", map[string]string{"id": i.ID, "html": b.String()}); err != nil {
 			return err
 		}
 	}

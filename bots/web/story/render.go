@@ -39,7 +39,8 @@ func Assets() fs.FS {
 // A Viewer is who looks.
 type Viewer struct {
 	Person bots.Person
-	Thread string // its ID, into which buttons lead
+	Thread string              // its ID, into which buttons lead
+	Redact func(string) string // masks what is secret in texts; nil masks nothing
 }
 
 // may reports whether the viewer is among the approvers; none are everybody.
@@ -88,7 +89,7 @@ type Renderer struct {
 // NewRenderer returns a Renderer. The version of each asset is put behind its address, so that browsers
 // may keep it.
 func NewRenderer(version string) *Renderer {
-	r := &Renderer{md: goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(shownHTML{}, 1))))}
+	r := &Renderer{md: goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(shownHTML{}, 1), util.Prioritized(safeLinks{}, 1))))}
 	r.t = template.Must(template.New("").Funcs(template.FuncMap{
 		"asset":    func(name string) string { return "/assets/" + name + "?v=" + version },
 		"markdown": r.markdown,
@@ -99,6 +100,7 @@ func NewRenderer(version string) *Renderer {
 		"size":     size,
 		"state":    state,
 		"inputs":   func(i *Item, v Viewer) map[string]any { return map[string]any{"Item": i, "Viewer": v} },
+		"masked":   func(i *Item, v Viewer) *Item { return masked(i, v.Redact) },
 		"may":      func(v Viewer, approvers []string) bool { return v.may(approvers) },
 		"join":     strings.Join,
 		"add":      func(a, b int) int { return a + b },
@@ -127,7 +129,7 @@ func (r *Renderer) List(w io.Writer, rows []ThreadRow) error {
 
 // Item writes one item as this viewer sees it.
 func (r *Renderer) Item(w io.Writer, i *Item, v Viewer) error {
-	return r.t.ExecuteTemplate(w, "item", map[string]any{"Item": i, "Viewer": v})
+	return r.t.ExecuteTemplate(w, "item", map[string]any{"Item": masked(i, v.Redact), "Viewer": v})
 }
 
 // Live returns what a session is doing and is in no log yet.
@@ -137,8 +139,8 @@ func (r *Renderer) Live(l agent.Live) (template.HTML, error) {
 	return template.HTML(b.String()), err // of our template
 }
 
-// markdown returns a model's Markdown as HTML. What of it is HTML is shown as text, see shownHTML. Links that
-// would run something lead nowhere: that is goldmark's way unless it is told otherwise.
+// markdown returns a model's Markdown as HTML. What of it is HTML is shown as text, see shownHTML, and links
+// are those of safeLinks.
 func (r *Renderer) markdown(text string) (template.HTML, error) {
 	var b bytes.Buffer
 	doc, src := markdown.Parse(text)
