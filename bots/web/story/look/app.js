@@ -25,7 +25,8 @@ function put(id, html) {
     $('items').append(fresh);
     return;
   }
-  if (old.querySelector('details')?.open) fresh.querySelector('details').open = true;
+  const unfolded = fresh.querySelector('details:not(.rewrite)');
+  if (unfolded && old.querySelector('details:not(.rewrite)')?.open) unfolded.open = true;
   const reason = old.querySelector('input[name=reason]')?.value;
   const into = fresh.querySelector('input[name=reason]');
   if (reason && into) into.value = reason;
