@@ -160,7 +160,11 @@ func (l *lapse) catchUpGuild(ctx context.Context, data json.RawMessage) {
 func (l *lapse) missed(ctx context.Context, places map[string]place) {
 	var all []message
 	for id, p := range places {
-		missed, err := l.in.d.rest.after(ctx, id, p.last)
+		var missed []message
+		err := persist(ctx, l.in.d, "missed messages", func() (err error) { // what comes later would hide that they are missing
+			missed, err = l.in.d.rest.after(ctx, id, p.last)
+			return err
+		})
 		if err != nil {
 			if ctx.Err() != nil {
 				return

@@ -110,3 +110,14 @@ func permanent(code int) bool {
 	}
 	return false
 }
+
+// passes reports whether what Discord was asked for may be answered later. What it refuses for a reason that
+// it tells, it refuses again: whoever waits for that would wait for ever.
+func passes(err error) bool {
+	e, ok := errors.AsType[*bots.Error](err)
+	if !ok || e.Permanent || hopeless(err) != nil {
+		return false
+	}
+	r, refused := errors.AsType[*refusal](err)
+	return !refused || r.code == 0 || r.status == http.StatusTooManyRequests || r.status >= 500
+}

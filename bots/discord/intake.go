@@ -125,25 +125,30 @@ func (in *intake) handle(ctx context.Context, it item) {
 	}
 }
 
-// decode decodes an event. What Discord must be asked for is asked for until it answers: an event that
-// is not understood for a moment must not be lost.
-func (in *intake) decode(ctx context.Context, d dispatch) ([]bots.Event, bool) {
-	for wait := in.d.pace.first; ; wait = min(2*wait, in.d.pace.last) {
-		events, err := in.reader.read(ctx, d)
-		if err == nil {
-			return events, true
+// decode decodes an event. It reports false if that cannot be done.
+func (in *intake) decode(ctx context.Context, d dispatch) (events []bots.Event, ok bool) {
+	err := persist(ctx, in.d, "an event", func() (err error) {
+		events, err = in.reader.read(ctx, d)
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		in.log.Warn("an event of discord is not understood", "type", d.Type, "err", err)
+	}
+	return events, err == nil
+}
+
+// persist does what needs an answer of Discord's until there is one, or until ctx ends: what is not
+// understood for a moment must not be lost.
+func persist(ctx context.Context, d *Discord, what string, do func() error) error {
+	for wait := d.pace.first; ; wait = min(2*wait, d.pace.last) {
+		err := do()
+		if err == nil || ctx.Err() != nil || !passes(err) {
+			return err
 		}
-		e, passing := errors.AsType[*bots.Error](err)
-		switch {
-		case ctx.Err() != nil:
-			return nil, false
-		case !passing || e.Permanent || hopeless(err) != nil:
-			in.log.Warn("an event of discord is not understood", "type", d.Type, "err", err)
-			return nil, false
-		}
-		in.log.Warn("an event waits for an answer of discord", "type", d.Type, "err", err)
+		e, _ := errors.AsType[*bots.Error](err)
+		d.cfg.Logger.Warn("discord does not answer yet", "what waits", what, "err", err)
 		if !sleep(ctx, max(wait, e.RetryAfter)) {
-			return nil, false
+			return ctx.Err()
 		}
 	}
 }
