@@ -74,12 +74,13 @@ func (in *intake) click(ctx context.Context, i interaction, reason string) {
 func (in *intake) take(ctx context.Context, i interaction, kind discordgo.InteractionResponseType, data any, event func(bots.Thread) bots.Event) {
 	late := time.NewTimer(ackWithin)
 	defer late.Stop()
-	done, acked := make(chan struct{}), make(chan struct{})
+	done, acked, lost := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	defer close(acked)
 	in.wg.Go(func() {
 		t, err := in.threadOf(ctx, i)
 		if err != nil {
 			in.log.Error("an interaction is lost: its channel is not known", "err", err)
+			close(lost)
 			return
 		}
 		in.d.tokens.add(t, i, acked)
@@ -88,6 +89,8 @@ func (in *intake) take(ctx context.Context, i interaction, kind discordgo.Intera
 	select {
 	case <-done:
 	case <-late.C:
+	case <-lost: // without an answer the person sees that it failed
+		return
 	case <-ctx.Done():
 		return
 	}
@@ -95,8 +98,11 @@ func (in *intake) take(ctx context.Context, i interaction, kind discordgo.Intera
 }
 
 // threadOf returns the thread in which an interaction took place; without an ID in a channel.
-func (in *intake) threadOf(ctx context.Context, i interaction) (bots.Thread, error) {
-	t, _, err := in.d.places.address(ctx, i.Guild, i.Channel, "")
+func (in *intake) threadOf(ctx context.Context, i interaction) (t bots.Thread, err error) {
+	err = persist(ctx, in.d, "an interaction", func() (err error) {
+		t, _, err = in.d.places.address(ctx, i.Guild, i.Channel, "")
+		return err
+	})
 	return t, err
 }
 
