@@ -75,10 +75,14 @@ func (in *intake) add(ctx context.Context, it item) bool {
 // begins a new session, to which Discord does not send it again.
 const lastItems = 2 * time.Second
 
-// drain has accepted what waits, which it does for lastItems at most.
-func (in *intake) drain(ctx context.Context) {
+// drain has accepted what waits, which it does for lastItems at most. The one that was being accepted when
+// ctx ended is the first, if there is one: accept may have been cut short.
+func (in *intake) drain(ctx context.Context, first []item) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastItems)
 	defer cancel()
+	for _, it := range first {
+		in.handle(ctx, it)
+	}
 	for {
 		select {
 		case it := <-in.queue:
@@ -91,16 +95,20 @@ func (in *intake) drain(ctx context.Context) {
 
 // deliver has items accepted until ctx ends, and then those that wait.
 func (in *intake) deliver(ctx context.Context) {
-	defer in.drain(ctx)
 	for {
 		select {
 		case <-ctx.Done():
+			in.drain(ctx, nil)
 			return
 		case it := <-in.queue:
 			if it.Type == "READY" {
 				in.lapse.catchUp(ctx)
 			}
 			in.handle(ctx, it)
+			if ctx.Err() != nil {
+				in.drain(ctx, []item{it})
+				return
+			}
 			if it.done != nil {
 				close(it.done)
 			}
