@@ -179,7 +179,11 @@ func (l *lapse) missed(ctx context.Context, places map[string]place) {
 		}
 		for _, m := range missed {
 			m.Guild = p.guild
-			if m.Member, err = l.in.d.rest.member(ctx, m); err != nil {
+			err := persist(ctx, l.in.d, "the roles of a person", func() (err error) {
+				m.Member, err = l.in.d.rest.member(ctx, m)
+				return err
+			})
+			if err != nil {
 				l.in.log.Warn("the roles of who wrote a missed message are not known", "channel", id, "err", err)
 			}
 			all = append(all, m)

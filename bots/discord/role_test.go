@@ -29,8 +29,8 @@ func TestRolesOfTheMoment(t *testing.T) {
 	require.Empty(t, f.accepted(4)[3].(bots.Clicked).By.Roles)
 }
 
-// Messages that were missed come without the roles of who wrote them, so these are looked up. If that
-// fails the person has none: whoever is let in by a role is refused.
+// Messages that were missed come without the roles of who wrote them, so these are looked up, until Discord
+// answers. Of whom it does not tell has none: whoever is let in by a role is refused.
 func TestRolesOfMissedMessages(t *testing.T) {
 	f := newFixture(t, quick)
 	role := f.n.AddRole(discordtest.GuildID, "releaser", 0)
@@ -40,7 +40,7 @@ func TestRolesOfMissedMessages(t *testing.T) {
 	thread := f.say("one")
 	f.accepted(1)
 	f.post(thread, bots.Message{Key: "1/answer/0", Class: bots.Final, Text: "an answer"})
-	f.n.API.Fail("GET /guilds/{guild}/members/{user}", discordtest.Fault{Status: 500})
+	f.n.API.Fail("GET /guilds/{guild}/members/{user}", discordtest.Fault{Status: 404, Code: 10007}, discordtest.Fault{Status: 500})
 	f.n.Gateway.Fail(discordtest.GatewayFaults{Refuse: 1})
 	f.n.Gateway.Invalidate(false)
 	f.n.Say(f.alice, thread.ID, "two")
