@@ -128,6 +128,17 @@ func anyEvent(t *rapid.T) any {
 	return agent.Compacted{Turn: 1, Summary: text}
 }
 
+// again reports whether v is a model's reply with a call whose id was there before.
+func again(called map[string]bool, v any) bool {
+	m, ok := v.(agent.ModelSaid)
+	if !ok {
+		return false
+	}
+	was := called[m.Calls[0].ID]
+	called[m.Calls[0].ID] = true
+	return was
+}
+
 // Whatever is in a log, an item of which the HTML changes has the position of the entry that changed it: that
 // is what viewers go by. What is not ours stays text.
 func TestRevTellsOfEveryChange(t *testing.T) {
