@@ -74,7 +74,7 @@ func (s *Story) called(e store.Entry, v any) bool {
 	case *agent.QuestionAsked:
 		if c := s.call(e, v.Call); c != nil {
 			s.cards++
-			c.Question = &Question{Text: v.Question, Options: v.Options, Free: v.Free, Expires: v.Expires}
+			c.Question = &Question{Text: v.Question, Options: v.Options, Free: v.Free, Number: s.cards, Expires: v.Expires}
 		}
 	case *agent.Answered:
 		if c := s.call(e, v.Call); c != nil && c.Question != nil {

@@ -141,3 +141,18 @@ func page(t *testing.T, r *Renderer, s *Story, v Viewer) string {
 	require.NoError(t, r.Page(&b, Page{Title: "t", Viewer: v, Thread: &Thread{ID: v.Thread, Items: s.Items()}}))
 	return b.String()
 }
+
+// Who writes why not and presses Enter must not have approved: Enter presses the first button of its form.
+func TestEnterNeverApproves(t *testing.T) {
+	html := page(t, NewRenderer("1"), everywhere(t, "plain"), Viewer{Person: annPerson(), Thread: "x"})
+	forms := regexp.MustCompile(`(?s)<form.*?</form>`).FindAllString(html, -1)
+	approve := 0
+	for _, form := range forms {
+		if strings.Contains(form, `value="approve"`) {
+			approve++
+			require.NotRegexp(t, `<textarea|<input (?:[^>]* )?name="reason"`, form)
+			require.Equal(t, 1, strings.Count(form, "<button"))
+		}
+	}
+	require.Equal(t, 2, approve)
+}

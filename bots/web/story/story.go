@@ -85,6 +85,7 @@ type Question struct {
 	Text     string // Markdown
 	Options  []agent.Option
 	Free     bool
+	Number   int // in the thread, as of a Card
 	Expires  time.Time
 	Answered *agent.Answered
 	Expired  bool
