@@ -1,6 +1,8 @@
 package story
 
 import (
+	"strconv"
+
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/util"
@@ -33,5 +35,21 @@ func (shownHTML) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 			_, _ = w.Write(util.EscapeHTML([]byte(raw)))
 		}
 		return ast.WalkSkipChildren, nil
+	})
+}
+
+// lowered shows headings a level lower than they are: the page's own is the first.
+type lowered struct{}
+
+// RegisterFuncs implements renderer.NodeRenderer.
+func (lowered) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(ast.KindHeading, func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		name := "h" + strconv.Itoa(min(n.(*ast.Heading).Level+1, 6)) + ">"
+		if entering {
+			_, _ = w.WriteString("<" + name) // into memory
+		} else {
+			_, _ = w.WriteString("</" + name + "\n")
+		}
+		return ast.WalkContinue, nil
 	})
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/heddle-bot/heddle/tools"
 )
 
-func TestMarkdownLinks(t *testing.T) {
+func TestMarkdown(t *testing.T) {
 	r := NewRenderer("1")
 	for _, test := range []struct{ name, md, want string }{
 		{"web", "[a](https://h/x?a=1&b=\"2\")", `<p><a href="https://h/x?a=1&amp;b=%222%22" rel="noopener noreferrer" target="_blank">a</a></p>`},
@@ -29,6 +29,7 @@ func TestMarkdownLinks(t *testing.T) {
 		{"image", "![a *b*](https://h/p.png) ![](http://h/q.png)", `<p><a href="https://h/p.png" rel="noopener noreferrer" target="_blank">a <em>b</em></a> <a href="http://h/q.png" rel="noopener noreferrer" target="_blank">image</a></p>`},
 		{"image that runs", "![a](javascript:x)", "<p>a</p>"},
 		{"bare", "https://h.example/x and a@h.example", `<p><a href="https://h.example/x" rel="noopener noreferrer" target="_blank">https://h.example/x</a> and <a href="mailto:a@h.example" rel="noopener noreferrer" target="_blank">a@h.example</a></p>`},
+		{"headings", "# a\n###### b", "<h2>a</h2>\n<h6>b</h6>"},
 		{"in angles", "<irc://h/x> <https://h/x>", `<p>irc://h/x <a href="https://h/x" rel="noopener noreferrer" target="_blank">https://h/x</a></p>`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

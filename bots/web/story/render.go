@@ -89,7 +89,7 @@ type Renderer struct {
 // NewRenderer returns a Renderer. The version of each asset is put behind its address, so that browsers
 // may keep it.
 func NewRenderer(version string) *Renderer {
-	r := &Renderer{md: goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(shownHTML{}, 1), util.Prioritized(safeLinks{}, 1))))}
+	r := &Renderer{md: goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(shownHTML{}, 1), util.Prioritized(safeLinks{}, 1), util.Prioritized(lowered{}, 1))))}
 	r.t = template.Must(template.New("").Funcs(template.FuncMap{
 		"asset":    func(name string) string { return "/assets/" + name + "?v=" + version },
 		"markdown": r.markdown,

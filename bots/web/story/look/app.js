@@ -21,6 +21,8 @@ function put(id, html) {
   const fresh = box.content.querySelector('article');
   const old = $(id);
   split(fresh);
+  local(fresh);
+  announce(fresh, old);
   if (!old) {
     $('items').append(fresh);
     return;
@@ -30,10 +32,39 @@ function put(id, html) {
   const reason = old.querySelector('input[name=reason]')?.value;
   const into = fresh.querySelector('input[name=reason]');
   if (reason && into) into.value = reason;
+  const words = old.querySelector('.rewrite[open] textarea');
+  const again = fresh.querySelector('.rewrite textarea');
+  if (words && again && words.value !== words.defaultValue && words.value !== again.defaultValue) {
+    again.value = words.value;
+    again.closest('details').open = true;
+  }
   const focused = old.contains(document.activeElement);
   old.replaceWith(fresh);
   if (focused) fresh.focus();
 }
+
+// announce tells who listens to a screen reader of what is finished or asks for them, once. The words that are
+// being written are told of when they are an answer.
+function announce(fresh, old) {
+  const card = fresh.querySelector('.card');
+  let text = '';
+  if (card && !old?.querySelector('.card')) {
+    text = `${card.querySelector('h2').textContent}: ${card.querySelector('.ask, .prose').textContent}`;
+  } else if (!old && !fresh.matches('.call')) {
+    text = `${fresh.getAttribute('aria-label')}: ${fresh.querySelector('.words, .prose').textContent}`;
+  }
+  if (text) $('heard').textContent = text.slice(0, 500);
+}
+
+// local shows times as they are where the reader is.
+function local(within) {
+  const form = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+  within.querySelectorAll('time[datetime]').forEach((at) => {
+    at.title = at.dateTime;
+    at.textContent = form.format(new Date(at.dateTime));
+  });
+}
+local(document);
 
 // split has all changes shown side by side, or none, as this browser was told last.
 function split(within) {
@@ -63,7 +94,7 @@ function connect() {
     put(id, html);
   }));
   source.addEventListener('live', (e) => follow(() => { $('live').innerHTML = JSON.parse(e.data); }));
-  source.addEventListener('list', (e) => { $('threads').innerHTML = JSON.parse(e.data); });
+  source.addEventListener('list', (e) => { $('threads').innerHTML = JSON.parse(e.data); local($('threads')); });
   source.addEventListener('state', (e) => {
     const { running, title } = JSON.parse(e.data);
     $('stop').hidden = !running;
@@ -150,17 +181,22 @@ for (const form of document.querySelectorAll('[data-box]')) {
 }
 
 document.addEventListener('keydown', (e) => {
+  if (e.key === 'Escape' && !e.isComposing && e.target.matches('input, textarea')) {
+    (e.target.closest('.item[id]') ?? $('conversation')).focus();
+    return;
+  }
   if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest('input, textarea, dialog')) return;
   const items = [...document.querySelectorAll('.item[id]')];
   const at = items.indexOf(document.activeElement.closest?.('.item[id]'));
   const go = (to) => { to?.focus(); to?.scrollIntoView({ block: 'nearest' }); };
+  const button = (value) => (items[at]?.querySelector(`button[value=${value}]`) ?? document.querySelector(`button[value=${value}]`));
   const actions = {
     '/': () => document.querySelector('textarea')?.focus(),
     j: () => go(items[Math.min(at + 1, items.length - 1)]),
     k: () => go(items[at < 0 ? items.length - 1 : Math.max(at - 1, 0)]),
     o: () => items[at]?.querySelector('summary')?.click(),
-    a: () => go(document.querySelector('button[value=approve]')),
-    d: () => go(document.querySelector('button[value=deny]')),
+    a: () => go(button('approve')),
+    d: () => go(button('deny')),
     s: () => go(document.querySelector('#stop:not([hidden]) button')),
     '?': () => $('keys')?.showModal(),
   };
