@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,6 +35,25 @@ func TestImages(t *testing.T) {
 	require.NoError(t, err)
 	code, _, _ := alice.get("/t/20261201-other-thread" + u.Path[len(thread):])
 	require.Equal(t, http.StatusNotFound, code, "it is of another thread")
+}
+
+// Of an output that is shown in part the whole can be saved. It is never shown as what it claims to be.
+func TestWholeOutput(t *testing.T) {
+	o := newOffice(t, nil, llmtest.Call("act", `{"what":"much"}`), llmtest.Say("It is done."))
+	alice := o.browser("alice")
+	_, _, thread := alice.say("/threads", "do it", nil)
+	press := value.FindStringSubmatch(alice.shows(thread, "May I do this?"))[1]
+	alice.post(thread+"/press", url.Values{"action": {"approve"}, "value": {press}})
+	page := alice.shows(thread, "It is done.")
+	at := regexp.MustCompile(`<a href="([^"]+)">Save all of it</a>`).FindStringSubmatch(page)
+	require.NotNil(t, at)
+	resp, err := alice.client.Get(o.server.URL + at[1])
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	require.Equal(t, "application/octet-stream", resp.Header.Get("Content-Type"))
+	require.Equal(t, "attachment; filename*=UTF-8''output.txt", resp.Header.Get("Content-Disposition"))
+	_, body, _ := alice.get(at[1])
+	require.Equal(t, strings.Repeat("did <i>it</i>\n", 50_000), body)
 }
 
 // What is asked of the bot itself is answered to who asked.

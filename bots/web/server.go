@@ -277,7 +277,8 @@ func (p site) export(rw http.ResponseWriter, r *http.Request, v visit) {
 	}
 }
 
-// file sends a file that a call has sent into the thread, or an image that somebody attached. Only images are
+// file sends a file that a call has sent into the thread, the whole of an output that is shown in part, or an
+// image that somebody attached. Only images are
 // shown, by the type that the agent has found in their content; all else is saved: what is in it is nobody's
 // word.
 func (p site) file(rw http.ResponseWriter, r *http.Request, v visit) {
@@ -291,8 +292,9 @@ func (p site) file(rw http.ResponseWriter, r *http.Request, v visit) {
 	}
 	typ, known := "application/octet-stream", false
 	for _, item := range g.items {
-		if c := item.Call; c != nil && c.Finished != nil && c.Finished.Sent != nil {
-			known = known || c.Finished.Sent.Artefact == name
+		if c := item.Call; c != nil && c.Finished != nil {
+			f := c.Finished
+			known = known || f.Artefact == name || f.Sent != nil && f.Sent.Artefact == name
 		}
 		for _, a := range item.Files {
 			if a.Artefact == name && a.Kind == agent.ImageFile {

@@ -96,6 +96,9 @@ func (o *office) act() tools.Tool {
 		},
 		Run: func(_ context.Context, c tools.Call) (tools.Result, error) {
 			o.ran <- string(c.Args)
+			if strings.Contains(string(c.Args), "much") {
+				return tools.Result{Text: strings.Repeat("did <i>it</i>\n", 50_000)}, nil
+			}
 			return tools.Result{Text: "did <i>it</i>", Note: "1 thing"}, nil
 		},
 	}
