@@ -47,7 +47,7 @@ func (p desk) say(rw http.ResponseWriter, r *http.Request, v visit) {
 func (p desk) hear(rw http.ResponseWriter, r *http.Request, v visit, id string, reply bool) {
 	text, files, err := p.message(rw, r)
 	if err != nil {
-		http.Error(rw, err.Error(), http.StatusBadRequest)
+		p.problem(rw, r, http.StatusBadRequest, err.Error())
 		return
 	}
 	said := bots.Said{
@@ -55,7 +55,7 @@ func (p desk) hear(rw http.ResponseWriter, r *http.Request, v visit, id string, 
 		Mention: true, Reply: reply, Time: time.Now(),
 	}
 	if err := p.deliver(r.Context(), said); err != nil {
-		p.fail(rw, "message", err)
+		p.fail(rw, r, "message", err)
 		return
 	}
 	done(rw, r, v, id)
@@ -114,7 +114,7 @@ func (p desk) press(rw http.ResponseWriter, r *http.Request, v visit) {
 	switch action {
 	case bots.Approve, bots.Deny, bots.Stop, bots.Choose:
 	default:
-		http.Error(rw, "There is no such button.", http.StatusBadRequest)
+		p.problem(rw, r, http.StatusBadRequest, "There is no such button.")
 		return
 	}
 	reason := ""
@@ -125,7 +125,7 @@ func (p desk) press(rw http.ResponseWriter, r *http.Request, v visit) {
 		ID: "press/" + rand.Text(), Thread: v.thread, By: v.person, Action: action, Value: r.PostFormValue("value"), Reason: reason,
 	})
 	if err != nil {
-		p.fail(rw, "press", err)
+		p.fail(rw, r, "press", err)
 		return
 	}
 	done(rw, r, v, v.id)
@@ -136,12 +136,12 @@ func (p desk) edit(rw http.ResponseWriter, r *http.Request, v visit) {
 	r.Body = http.MaxBytesReader(rw, r.Body, 1<<20)
 	id, text := r.PostFormValue("message"), strings.TrimSpace(r.PostFormValue("text"))
 	if id == "" || text == "" || len(text) > maxWords {
-		http.Error(rw, "There is nothing in the message: write something.", http.StatusBadRequest)
+		p.problem(rw, r, http.StatusBadRequest, "There is nothing in the message: write something.")
 		return
 	}
 	err := p.deliver(r.Context(), bots.Edited{ID: "edit/" + rand.Text(), Said: bots.Said{ID: id, Thread: v.thread, By: v.person, Text: text, Reply: true, Time: time.Now()}})
 	if err != nil {
-		p.fail(rw, "edit", err)
+		p.fail(rw, r, "edit", err)
 		return
 	}
 	done(rw, r, v, v.id)

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"io"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -54,6 +55,41 @@ func TestWholeOutput(t *testing.T) {
 	require.Equal(t, "attachment; filename*=UTF-8''output.txt", resp.Header.Get("Content-Disposition"))
 	_, body, _ := alice.get(at[1])
 	require.Equal(t, strings.Repeat("did <i>it</i>\n", 50_000), body)
+}
+
+// People get a page that says what is wrong, with a way back, and programs get the words.
+func TestProblemsArePages(t *testing.T) {
+	o := newOffice(t, nil)
+	alice := o.browser("alice")
+	for _, test := range []struct {
+		method, path string
+		code         int
+		text         string
+	}{
+		{http.MethodGet, "/nothing", http.StatusNotFound, "Nothing is at this address."},
+		{http.MethodGet, "/t/UPPER", http.StatusNotFound, "Nothing is at this address."},
+		{http.MethodPost, "/threads", http.StatusBadRequest, "there is nothing in the message: write something"},
+		{http.MethodPost, "/t/20261201-thread/press", http.StatusBadRequest, "There is no such button."},
+	} {
+		for _, accept := range []string{"text/html", "application/json"} {
+			r, err := http.NewRequest(test.method, o.server.URL+test.path, nil)
+			require.NoError(t, err)
+			r.Header.Set("Accept", accept)
+			resp, err := alice.client.Do(r)
+			require.NoError(t, err)
+			body, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+			require.Equal(t, test.code, resp.StatusCode, test.path)
+			require.Contains(t, resp.Header.Get("Content-Security-Policy"), "default-src 'none'")
+			if accept == "text/html" {
+				require.Contains(t, string(body), "<p>"+test.text+"</p>")
+				require.Contains(t, string(body), `<a href="/">`)
+			} else {
+				require.Equal(t, test.text+"\n", string(body))
+			}
+		}
+	}
 }
 
 // What is asked of the bot itself is answered to who asked.

@@ -28,6 +28,7 @@ func (p *Page) Handler() http.Handler {
 	d := desk{s}
 	mux := http.NewServeMux()
 	mux.Handle("GET /assets/", http.StripPrefix("/assets/", assets()))
+	mux.HandleFunc("GET /", s.notFound)
 	mux.HandleFunc("GET /login", s.loginPage)
 	mux.HandleFunc("POST /login", s.logIn)
 	mux.HandleFunc("POST /logout", s.logOut)
@@ -111,7 +112,7 @@ func (p site) within(h func(http.ResponseWriter, *http.Request, visit)) http.Han
 		var ok bool
 		if v.person, ok = p.cfg.Auth.person(r, time.Now()); !ok {
 			if v.script || r.Method != http.MethodGet || strings.HasSuffix(r.URL.Path, "/events") {
-				http.Error(rw, "You are not logged in.", http.StatusUnauthorized)
+				p.problem(rw, r, http.StatusUnauthorized, "You are not logged in.")
 				return
 			}
 			http.Redirect(rw, r, "/login", http.StatusSeeOther)
@@ -119,7 +120,7 @@ func (p site) within(h func(http.ResponseWriter, *http.Request, visit)) http.Han
 		}
 		if v.id != "" {
 			if !threadID(v.id) {
-				http.NotFound(rw, r)
+				p.notFound(rw, r)
 				return
 			}
 			v.thread = thread(v.id)
@@ -130,20 +131,20 @@ func (p site) within(h func(http.ResponseWriter, *http.Request, visit)) http.Han
 }
 
 // fail answers that something went wrong.
-func (p site) fail(rw http.ResponseWriter, what string, err error) {
+func (p site) fail(rw http.ResponseWriter, r *http.Request, what string, err error) {
 	if errors.Is(err, errClosed) {
-		http.Error(rw, err.Error(), http.StatusServiceUnavailable)
+		p.problem(rw, r, http.StatusServiceUnavailable, err.Error())
 		return
 	}
 	p.cfg.Logger.Error("page not served", "what", what, "err", err)
-	http.Error(rw, "That did not work, because of a fault of Heddle's. Please try again.", http.StatusInternalServerError)
+	p.problem(rw, r, http.StatusInternalServerError, "That did not work, because of a fault of Heddle's. Please try again.")
 }
 
 // write sends a page that write makes, or the fault.
-func (p site) write(rw http.ResponseWriter, what string, write func(*bytes.Buffer) error) {
+func (p site) write(rw http.ResponseWriter, r *http.Request, what string, write func(*bytes.Buffer) error) {
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
-		p.fail(rw, what, err)
+		p.fail(rw, r, what, err)
 		return
 	}
 	rw.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -163,7 +164,7 @@ func (p site) loginPage(rw http.ResponseWriter, r *http.Request) {
 		}
 	}
 	rw.Header().Set("Cache-Control", "no-store")
-	p.write(rw, "login", func(b *bytes.Buffer) error { return p.renderer.Login(b, l) })
+	p.write(rw, r, "login", func(b *bytes.Buffer) error { return p.renderer.Login(b, l) })
 }
 
 // logIn takes the token of a link. A link alone does not: programs that preview links would use it up.
@@ -178,7 +179,7 @@ func (p site) logIn(rw http.ResponseWriter, r *http.Request) {
 			l.Token, l.Asks = token, true
 		}
 		rw.WriteHeader(http.StatusForbidden)
-		p.write(rw, "login", func(b *bytes.Buffer) error { return p.renderer.Login(b, l) })
+		p.write(rw, r, "login", func(b *bytes.Buffer) error { return p.renderer.Login(b, l) })
 		return
 	}
 	http.SetCookie(rw, cookie)
@@ -195,10 +196,10 @@ func (p site) logOut(rw http.ResponseWriter, r *http.Request) {
 func (p site) home(rw http.ResponseWriter, r *http.Request, v visit) {
 	rows, err := p.threads(r.Context(), "")
 	if err != nil {
-		p.fail(rw, "threads", err)
+		p.fail(rw, r, "threads", err)
 		return
 	}
-	p.write(rw, "home", func(b *bytes.Buffer) error {
+	p.write(rw, r, "home", func(b *bytes.Buffer) error {
 		return p.renderer.Page(b, story.Page{Title: "Heddle", Banner: p.cfg.Banner, Viewer: p.viewer(v), Threads: rows})
 	})
 }
@@ -213,17 +214,17 @@ func (p site) show(rw http.ResponseWriter, r *http.Request, v visit) {
 	defer leave()
 	g, err := room.look(r.Context(), p.cfg.Log, 0, most)
 	if err != nil {
-		p.fail(rw, "thread", err)
+		p.fail(rw, r, "thread", err)
 		return
 	}
 	rows, err := p.threads(r.Context(), v.id)
 	if err != nil {
-		p.fail(rw, "threads", err)
+		p.fail(rw, r, "threads", err)
 		return
 	}
 	live, err := p.live(v.thread.String())
 	if err != nil {
-		p.fail(rw, "live", err)
+		p.fail(rw, r, "live", err)
 		return
 	}
 	t := &story.Thread{ID: v.id, Title: title(p.cfg.Redact(g.sum.Title)), Items: g.items, Earlier: g.skipped, Pos: strconv.FormatUint(uint64(g.pos), 10), Running: g.sum.Turn, Live: live}
@@ -236,7 +237,7 @@ func (p site) show(rw http.ResponseWriter, r *http.Request, v visit) {
 	if len(told) > 0 {
 		page.Notice = told[len(told)-1]
 	}
-	p.write(rw, "thread", func(b *bytes.Buffer) error { return p.renderer.Page(b, page) })
+	p.write(rw, r, "thread", func(b *bytes.Buffer) error { return p.renderer.Page(b, page) })
 }
 
 // viewer is who looks, as the story knows them.
@@ -267,9 +268,9 @@ func (p site) export(rw http.ResponseWriter, r *http.Request, v visit) {
 	n, err := store.Export(r.Context(), p.cfg.Log, v.thread.String(), &b)
 	switch {
 	case err != nil:
-		p.fail(rw, "export", err)
+		p.fail(rw, r, "export", err)
 	case n == 0:
-		http.NotFound(rw, r)
+		p.notFound(rw, r)
 	default:
 		rw.Header().Set("Content-Type", "application/x-ndjson")
 		rw.Header().Set("Content-Disposition", `attachment; filename="`+v.id+`.jsonl"`)
@@ -287,7 +288,7 @@ func (p site) file(rw http.ResponseWriter, r *http.Request, v visit) {
 	defer leave()
 	g, err := room.look(r.Context(), p.cfg.Log, 0, 0)
 	if err != nil {
-		p.fail(rw, "file", err)
+		p.fail(rw, r, "file", err)
 		return
 	}
 	typ, known := "application/octet-stream", false
@@ -303,15 +304,15 @@ func (p site) file(rw http.ResponseWriter, r *http.Request, v visit) {
 		}
 	}
 	if !known || p.cfg.Artefact == nil {
-		http.NotFound(rw, r)
+		p.notFound(rw, r)
 		return
 	}
 	content, err := p.cfg.Artefact(r.Context(), name)
 	switch {
 	case err != nil:
-		p.fail(rw, "file", err)
+		p.fail(rw, r, "file", err)
 	case p.cfg.Redact(string(content)) != string(content):
-		http.Error(rw, "This file holds a secret of the service.", http.StatusForbidden)
+		p.problem(rw, r, http.StatusForbidden, "This file holds a secret of the service.")
 	default:
 		how := "attachment"
 		if slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, typ) {

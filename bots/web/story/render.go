@@ -122,6 +122,16 @@ type Login struct {
 // Login writes the page for logging in.
 func (r *Renderer) Login(w io.Writer, l Login) error { return r.t.ExecuteTemplate(w, "login", l) }
 
+// A Problem is what the page for what went wrong shows.
+type Problem struct {
+	Title, Text string
+}
+
+// Problem writes the page for what went wrong.
+func (r *Renderer) Problem(w io.Writer, p Problem) error {
+	return r.t.ExecuteTemplate(w, "problem", p)
+}
+
 // List writes the list of threads.
 func (r *Renderer) List(w io.Writer, rows []ThreadRow) error {
 	return r.t.ExecuteTemplate(w, "list", rows)
