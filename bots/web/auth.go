@@ -21,7 +21,8 @@ import (
 
 // This file is who is let in. A link carries a token, which is used up when somebody logs in with it; a cookie
 // then says who they are, signed with a key that outlives the program. People whom the configuration names
-// have tokens of their own, which are not used up. Of tokens only hashes are kept.
+// have tokens of their own, which are not used up. Of tokens only hashes are kept. The cookie of such a person holds
+// as long as their token does, so that whoever is taken out of the configuration, or gets a new token, is out.
 
 // A Login is somebody whom the configuration lets in.
 type Login struct {
@@ -53,6 +54,12 @@ func NewAuth(key []byte, secure bool, people ...Login) (*Auth, error) {
 		case len(p.Token) < minToken:
 			return nil, fmt.Errorf("web: the token of %s is too short to be safe: make one of %d characters or more, with openssl rand -hex 32, say", p.Name, minToken)
 		}
+		if _, taken := a.grant(p.Name); taken {
+			return nil, fmt.Errorf("web: there are two people with the name of %s: give each one of their own", p.Name)
+		}
+		if other, taken := a.people[hash(p.Token)]; taken {
+			return nil, fmt.Errorf("web: %s and %s have the same token: give each one of their own", other, p.Name)
+		}
 		a.people[hash(p.Token)] = p.Name
 	}
 	return a, nil
@@ -68,6 +75,17 @@ var nameForm = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{N}._ -]*$`)
 
 func validName(name string) bool {
 	return len([]rune(name)) <= maxName && nameForm.MatchString(name) && strings.TrimSpace(name) == name
+}
+
+// grant returns what lets the bearer of a name in: the hash of the token that the configuration gives them, and
+// for a name that is in no configuration zeros and false.
+func (a *Auth) grant(name string) (h [sha256.Size]byte, configured bool) {
+	for h, taken := range a.people {
+		if strings.EqualFold(taken, name) {
+			return h, true
+		}
+	}
+	return h, false
 }
 
 func hash(token string) [sha256.Size]byte { return sha256.Sum256([]byte(token)) }
@@ -101,10 +119,8 @@ func (a *Auth) login(token, name string, now time.Time) (*http.Cookie, error) {
 	if !validName(name) {
 		return nil, errors.New("write a name of letters and digits")
 	}
-	for _, taken := range a.people {
-		if strings.EqualFold(taken, name) {
-			return nil, errors.New("somebody else has this name here")
-		}
+	if _, taken := a.grant(name); taken {
+		return nil, errors.New("somebody else has this name here")
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -129,14 +145,19 @@ func (a *Auth) cookieName() string {
 func (a *Auth) cookie(name string, until time.Time) *http.Cookie {
 	claim := base64.RawURLEncoding.EncodeToString([]byte(name)) + "." + strconv.FormatInt(until.Unix(), 10)
 	return &http.Cookie{
-		Name: a.cookieName(), Value: claim + "." + a.sign(claim), Path: "/", Expires: until,
+		Name: a.cookieName(), Value: claim + "." + a.sign(claim, name), Path: "/", Expires: until,
 		HttpOnly: true, Secure: a.secure, SameSite: http.SameSiteLaxMode,
 	}
 }
 
-func (a *Auth) sign(claim string) string {
+// sign binds a claim to what lets its name in, so that it ends with that: a name that somebody chose once is
+// not that of the person to whom the configuration gives it later.
+func (a *Auth) sign(claim, name string) string {
+	grant, _ := a.grant(name)
 	mac := hmac.New(sha256.New, a.key)
-	mac.Write([]byte("heddle web 1 " + claim))
+	mac.Write([]byte("heddle web 2 "))
+	mac.Write(grant[:])
+	mac.Write([]byte(claim))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
@@ -146,14 +167,15 @@ func (a *Auth) person(r *http.Request, now time.Time) (bots.Person, bool) {
 	if err != nil {
 		return bots.Person{}, false
 	}
-	end := strings.LastIndexByte(c.Value, '.')
-	if end < 0 || subtle.ConstantTimeCompare([]byte(c.Value[end+1:]), []byte(a.sign(c.Value[:end]))) != 1 {
+	end := max(0, strings.LastIndexByte(c.Value, '.'))
+	claim, signature := c.Value[:end], strings.TrimPrefix(c.Value[end:], ".")
+	encoded, until, _ := strings.Cut(claim, ".")
+	name, err := base64.RawURLEncoding.DecodeString(encoded)
+	if err != nil || subtle.ConstantTimeCompare([]byte(signature), []byte(a.sign(claim, string(name)))) != 1 {
 		return bots.Person{}, false
 	}
-	encoded, until, _ := strings.Cut(c.Value[:end], ".")
-	name, err := base64.RawURLEncoding.DecodeString(encoded)
-	at, err2 := strconv.ParseInt(until, 10, 64)
-	if err != nil || err2 != nil || now.Unix() >= at {
+	at, err := strconv.ParseInt(until, 10, 64)
+	if err != nil || now.Unix() >= at {
 		return bots.Person{}, false
 	}
 	return bots.Person{ID: PersonPrefix + string(name), Name: string(name)}, true

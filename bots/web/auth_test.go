@@ -3,13 +3,17 @@ package web_test
 import (
 	"bytes"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/heddle-bot/heddle/agent"
 	"github.com/heddle-bot/heddle/bots/web"
+	"github.com/heddle-bot/heddle/store/bolt"
 )
 
 func TestLogin(t *testing.T) {
@@ -62,7 +66,69 @@ func TestCookiesCannotBeMadeUp(t *testing.T) {
 	require.ErrorContains(t, err, "too short to be safe")
 	_, err = web.NewAuth(bytes.Repeat([]byte("x"), 32), false, web.Login{Name: "<b>", Token: strings.Repeat("x", 30)})
 	require.ErrorContains(t, err, "is no name")
+	carol := web.Login{Name: "carol", Token: strings.Repeat("c", 30)}
+	_, err = web.NewAuth(bytes.Repeat([]byte("x"), 32), false, carol, web.Login{Name: "Carol", Token: strings.Repeat("d", 30)})
+	require.ErrorContains(t, err, "two people with the name of Carol")
+	_, err = web.NewAuth(bytes.Repeat([]byte("x"), 32), false, carol, web.Login{Name: "dave", Token: carol.Token})
+	require.ErrorContains(t, err, "the same token")
 }
+
+// A cookie is good after a restart of the program, and ends with the token that it came by.
+func TestCookiesEndWithTheirToken(t *testing.T) {
+	carol := web.Login{Name: "carol", Token: strings.Repeat("c", 30)}
+	anew := web.Login{Name: "carol", Token: strings.Repeat("d", 30)}
+	for name, c := range map[string]struct {
+		before, after []web.Login
+		want          int
+	}{
+		"nothing changed":                           {[]web.Login{carol}, []web.Login{carol}, http.StatusOK},
+		"somebody else was added":                   {[]web.Login{carol}, []web.Login{carol, {Name: "bob", Token: anew.Token}}, http.StatusOK},
+		"taken out":                                 {[]web.Login{carol}, nil, http.StatusSeeOther},
+		"a new token":                               {[]web.Login{carol}, []web.Login{anew}, http.StatusSeeOther},
+		"the chosen name stays free":                {nil, nil, http.StatusOK},
+		"the chosen name is given to somebody else": {nil, []web.Login{carol}, http.StatusSeeOther},
+		"likewise, in capitals":                     {nil, []web.Login{{Name: "CAROL", Token: carol.Token}}, http.StatusSeeOther},
+	} {
+		before, auth := door(t, c.before...)
+		token := carol.Token
+		if c.before == nil {
+			token = auth.Once()
+		}
+		r := httptest.NewRequest(http.MethodPost, "http://localhost/login", strings.NewReader(url.Values{"token": {token}, "name": {"carol"}}.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		rw := httptest.NewRecorder()
+		before.ServeHTTP(rw, r)
+		require.Equal(t, http.StatusSeeOther, rw.Code, name)
+		cookies := rw.Result().Cookies()
+		require.Len(t, cookies, 1, name)
+
+		after, _ := door(t, c.after...)
+		r = httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
+		r.AddCookie(cookies[0])
+		rw = httptest.NewRecorder()
+		after.ServeHTTP(rw, r)
+		require.Equal(t, c.want, rw.Code, name)
+	}
+}
+
+// door returns a page with nobody behind it, as after a start with these people in the configuration.
+func door(t *testing.T, people ...web.Login) (http.Handler, *web.Auth) {
+	t.Helper()
+	auth, err := web.NewAuth(bytes.Repeat([]byte("k"), 32), false, people...)
+	require.NoError(t, err)
+	log, err := bolt.Open(filepath.Join(t.TempDir(), "log.db"), bolt.Config{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = log.Close() })
+	p, err := web.New(web.Config{Agent: nobody{}, Log: log, Auth: auth})
+	require.NoError(t, err)
+	return p.Handler(), auth
+}
+
+// nobody is an agent that does nothing.
+type nobody struct{}
+
+func (nobody) Watch(func(string)) func() { return func() {} }
+func (nobody) Live(string) agent.Live    { return agent.Live{} }
 
 func TestCheckAddr(t *testing.T) {
 	for _, c := range []struct {
