@@ -89,14 +89,8 @@ func (r *room) look(ctx context.Context, log Log, after store.Pos, most int) (gl
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	g := glance{changed: r.changed, closed: r.closed} // before the log is read: what comes then wakes
-	for e, err := range log.Read(ctx, r.session, r.story.Pos()) {
-		if err == nil {
-			err = r.story.Apply(e)
-		}
-		if err != nil {
-			r.story = &story.Story{} // half a fold is of no use
-			return glance{}, fmt.Errorf("reading session %s: %w", r.session, err)
-		}
+	if err := r.fold(ctx, log); err != nil {
+		return glance{}, err
 	}
 	all := r.story.Items()
 	if most > 0 && len(all) > most {
@@ -123,6 +117,28 @@ func (r *room) look(ctx context.Context, log Log, after store.Pos, most int) (gl
 	}
 	g.pos, g.sum = r.story.Pos(), r.story.Summary()
 	return g, nil
+}
+
+// fold takes in what is new in the log. The caller holds r.mu.
+func (r *room) fold(ctx context.Context, log Log) error {
+	for e, err := range log.Read(ctx, r.session, r.story.Pos()) {
+		if err == nil {
+			err = r.story.Apply(e)
+		}
+		if err != nil {
+			r.story = &story.Story{} // half a fold is of no use
+			return fmt.Errorf("reading session %s: %w", r.session, err)
+		}
+	}
+	return nil
+}
+
+// summary returns the thread in a few words.
+func (r *room) summary(ctx context.Context, log Log) (known, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	err := r.fold(ctx, log)
+	return known{r.story.Pos(), r.story.Summary()}, err
 }
 
 // Limits of what one page shows.
@@ -187,21 +203,23 @@ func (p *Page) summary(ctx context.Context, s store.Summary) (story.Summary, err
 	if v, ok := p.sums.get(s.Session); ok && v.pos == s.Last {
 		return v.sum, nil
 	}
-	var t story.Story
-	for e, err := range p.cfg.Log.Read(ctx, s.Session, 0) {
-		if err == nil {
-			err = t.Apply(e)
-		}
-		if err != nil {
-			return story.Summary{}, fmt.Errorf("reading session %s: %w", s.Session, err)
-		}
+	// A thread that somebody looks at is folded already, but for what is new: its viewers, who all want the list
+	// again at each change, must not each read the whole of it.
+	p.mu.Lock()
+	r := p.rooms[s.Session]
+	p.mu.Unlock()
+	if r == nil {
+		r = &room{session: s.Session, story: &story.Story{}}
 	}
-	sum := t.Summary()
-	if strings.TrimSpace(sum.Title) == "" {
-		sum.Title = "Untitled"
+	v, err := r.summary(ctx, p.cfg.Log)
+	if err != nil {
+		return story.Summary{}, err
 	}
-	p.sums.put(s.Session, known{t.Pos(), sum})
-	return sum, nil
+	if strings.TrimSpace(v.sum.Title) == "" {
+		v.sum.Title = "Untitled"
+	}
+	p.sums.put(s.Session, v)
+	return v.sum, nil
 }
 
 // Times of a stream of events.
