@@ -112,7 +112,7 @@ func TestCookiesEndWithTheirToken(t *testing.T) {
 }
 
 // door returns a page with nobody behind it, as after a start with these people in the configuration.
-func door(t *testing.T, people ...web.Login) (http.Handler, *web.Auth) {
+func door(t testing.TB, people ...web.Login) (http.Handler, *web.Auth) {
 	t.Helper()
 	auth, err := web.NewAuth(bytes.Repeat([]byte("k"), 32), false, people...)
 	require.NoError(t, err)
