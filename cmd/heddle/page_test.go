@@ -152,6 +152,11 @@ func sees(t *testing.T, ctx context.Context, text string) {
 func logIn(t *testing.T, ctx context.Context, link, name string) {
 	do(t, ctx, chromedp.Navigate(link), chromedp.WaitVisible(chromedp.CSS("#name")),
 		chromedp.SendKeys(chromedp.CSS("#name"), name), chromedp.Submit(chromedp.CSS("#name")), chromedp.WaitVisible(chromedp.CSS(".start")))
+	// What is visible need not have its script yet, without which Enter is only a new line.
+	require.Eventually(t, func() bool {
+		ready, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("document.readyState === 'complete'"))
+		return err == nil && ready
+	}, patience, 10*time.Millisecond)
 }
 
 // TestPage: from the link to the first approved edit, and on.
