@@ -157,8 +157,14 @@ func done(r *llm.Request, t talk, body string) *llm.Reply {
 		}
 		return answer(r, fmt.Sprintf("That is %s:\n\n%s\n\nUnfold the step above to see what the tool was asked and what it answered.", code(w.path), fenced(body)))
 	case "glob":
+		if strings.HasPrefix(body, "no files") {
+			return answer(r, "There are no files here yet. Say **write** hello **to** hello.txt, and there will be one.")
+		}
 		return answer(r, "That is what is here:\n\n"+fenced(body)+"\n\nTry **read** and one of these names.")
 	case "grep":
+		if strings.HasPrefix(body, "no matches") {
+			return answer(r, fmt.Sprintf("I looked, and %s is nowhere in there. Upper and lower case are the same to me; what git ignores and what is no text I leave out.", code(w.text)))
+		}
 		return answer(r, "I found:\n\n"+fenced(body))
 	case "edit", "write":
 		return answer(r, fmt.Sprintf("Done: %s is as the diff showed. The log has the diff, who approved it and when.", code(w.path)))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -137,7 +138,8 @@ func TestResultsAreTold(t *testing.T) {
 		"find TODO":     {"grep", "grep: ok\na.go:1: // TODO", "a.go:1: // TODO"},
 		"run date":      {"shell", "shell: ok\nTue Dec 1", "It ran, and said:\n\n```\nTue Dec 1\n```"},
 		"run false":     {"shell", "shell: failed\nexit status 1", "It ran, and failed. What it said:\n\n```\nexit status 1"},
-		"find nothing":  {"grep", "grep: ok\nno matches\n", "no matches"},
+		"find nothing":  {"grep", "grep: ok\nno matches\n", "`nothing` is nowhere in there"},
+		"list":          {"glob", "glob: ok\nno files match\n", "There are no files here yet"},
 		"write a to b":  {"write", "write: ok\nb: 2 bytes", "Done: `b` is as the diff showed."},
 		"read fence.md": {"read", "read: ok\n```go\nx\n```", "````\n```go\nx\n```\n````"},
 	} {
@@ -210,4 +212,33 @@ func TestAnything(t *testing.T) {
 		require.NotEmpty(t, reply.Text)
 		require.Equal(t, llm.EndTurn, reply.Stop)
 	})
+}
+
+// Of llmtest.Conform, whose replies the tour cannot give, this is what a script can keep: it may be asked by many
+// at once, changes nothing of the request, emits just its text, and does nothing where nobody waits any more.
+func TestContract(t *testing.T) {
+	for _, said := range []string{"help", "read a.txt", "make me a sandwich"} {
+		r := say(person("alice: " + said))
+		want := Reply(r)
+		var wg sync.WaitGroup
+		replies, errs, emitted := make([]*llm.Reply, 10), make([]error, 10), make([]strings.Builder, 10)
+		for i := range replies {
+			wg.Go(func() {
+				replies[i], errs[i] = Tour{}.Generate(t.Context(), r, func(d llm.Delta) { emitted[i].WriteString(d.Text) })
+			})
+		}
+		wg.Wait()
+		for i := range replies {
+			require.NoError(t, errs[i])
+			require.Equal(t, want, replies[i])
+			require.Equal(t, want.Text, emitted[i].String())
+		}
+		require.Equal(t, say(person("alice: "+said)), r)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	fault := errors.New("nobody waits")
+	cancel(fault)
+	reply, err := Tour{}.Generate(ctx, say(person("alice: help")), func(llm.Delta) { t.Error("emitted") })
+	require.Nil(t, reply)
+	require.ErrorIs(t, err, fault)
 }
