@@ -41,26 +41,30 @@ const (
 	part = "(```.+?```|`[^`]+`|\"[^\"]+\"|“[^”]+”|„[^“]+“|«[^»]+»|'[^']+'|‘[^’]+’|.+?)"
 	file = "(?:the\\s+)?(?:file\\s+|directory\\s+|folder\\s+)?(`[^`]+`|\"[^\"]+\"|“[^”]+”|'[^']+'|‘[^’]+’|\\S+)"
 	with = `\s+(?:with|by|to|into|for|->|=>|→)\s+`
+	all  = `(?:all\s+)?(?:the (?:word|words|text|string)\s+)?`
 	in   = `\s+(?:in|inside|within)\s+`
 )
 
 var (
 	courtesy = regexp.MustCompile(`(?i)^(please|pls|plz|hey|hi|hello|ok|okay|now|then|and|so|just|also|can you|could you|would you|will you|can we|i want you to|i want to|i would like to|i'd like (you )?to|help me( to)?|try to|let'?s|let us|heddle|tour|@\S+)[\s,:!.]+`)
+	aside    = regexp.MustCompile(`(?i),\s+(please|pls|plz|thanks|thank you)[\s.!]*$`)
 	after    = regexp.MustCompile(`(?i)[\s,]+(please|pls|plz|for me|for us|thanks|thank you|now)[\s.!?]*$`)
 
 	isGreeting = regexp.MustCompile(`(?i)^(hi|hello|hey|hallo|good (morning|day|afternoon|evening)|moin|servus|yo)\b[\s!.,]*(there|heddle|tour|all|everybody|everyone)?[\s!.]*$`)
 	isThanks   = regexp.MustCompile(`(?i)^(thanks|thank you|thx|cheers|great|nice|cool|perfect|well done)\b[\s!.,]*(a lot|very much|so much|heddle|tour|that works|it works)?[\s!.]*$`)
 	isYes      = regexp.MustCompile(`(?i)^(yes|yep|yeah|sure|y|ok|okay|right|exactly|do( it| that)?)\b[\s!.,]*(please|do( it| that)?)?[\s!.]*$`)
 	isHelp     = regexp.MustCompile(`(?i)^(help( me| please)?|what (can|could) (you|i) (do|say|ask).*|how does this work|what (is|are) (this|you)|who are you|tour|start|commands|usage)$`)
-	isList     = regexp.MustCompile(`(?i)^(ls|dir|list|what(('s)| is| are)? (in )?(here|there|this (repo(sitory)?|directory|folder|project))|(show|list|see|display)( me)?( all)?( the)? (files|directory|folder|repo(sitory)?)|(which|what) files( are| do)?( there| here| you have| we have)*)( are)?( there| here)?$`)
+	isList     = regexp.MustCompile(`(?i)^(ls|dir|list|what(('s)| is| are)? (in )?(here|there|this (repo(sitory)?|directory|folder|project))|(show|list|see|display)( me)?( all)?( the)? (files|directory|folder|repo(sitory)?)|(which|what) files( are| do)?( there| here| you have| we have)*( in (here|there|this (repo(sitory)?|directory|folder|project)))?)( are)?( there| here)?$`)
+	isCommand  = regexp.MustCompile(`(?i)^(git|npm|cargo|python3?|(ls|grep|cat|find) -\S+)(\s|$)`) // typed without "run"
+	isName     = regexp.MustCompile(`^[^\s?!]+\.\w+$`)
 	isVague    = regexp.MustCompile(`(?i)^(the|a|an|my|all|our|some|it|this|that)\b`)
 
 	list      = regexp.MustCompile(`(?is)^(?:ls|dir|(?:list|show)(?: me)?(?: all)?(?: the)?(?: files)?(?: in| of| below| under)?)\s+` + file + `$`)
 	read      = regexp.MustCompile(`(?is)^(?:(?:read|show(?: me)?|open|cat|print|display|view|see|look at|look into)\s+(?:the contents? of\s+)?|what(?:'s| is)\s+in\s+|what does\s+)(?:the\s+)?(?:file\s+)?(.+?)(?:\s+(?:say|contain|look like))?$`)
-	find      = regexp.MustCompile(`(?is)^(?:find|search(?: for)?|grep(?: for)?|look for|where is|where are|locate)\s+(?:the (?:word|text|string)\s+)?` + part + `(?:\s+(?:in|inside|within|below|under)\s+` + file + `)?$`)
-	replace   = regexp.MustCompile(`(?is)^(?:replace|change|substitute|swap|rename|fix)\s+(?:all\s+)?` + part + with + part + in + file + `$`)
-	replaceIn = regexp.MustCompile(`(?is)^(?:replace|change|substitute|swap|rename|fix)\s+(?:all\s+)?` + part + in + file + with + part + `$`)
-	inReplace = regexp.MustCompile(`(?is)^in\s+` + file + `\s+(?:replace|change|substitute|swap|rename|fix)\s+(?:all\s+)?` + part + with + part + `$`)
+	find      = regexp.MustCompile(`(?is)^(?:find|search(?: for)?|grep(?: for)?|look for|where is|where are|locate)\s+` + all + part + `(?:\s+(?:in|inside|within|below|under)\s+` + file + `)?$`)
+	replace   = regexp.MustCompile(`(?is)^(?:replace|change|substitute|swap|rename|fix)\s+` + all + part + with + part + in + file + `$`)
+	replaceIn = regexp.MustCompile(`(?is)^(?:replace|change|substitute|swap|rename|fix)\s+` + all + part + in + file + with + part + `$`)
+	inReplace = regexp.MustCompile(`(?is)^in\s+` + file + `\s+(?:replace|change|substitute|swap|rename|fix)\s+` + all + part + with + part + `$`)
 	write     = regexp.MustCompile(`(?is)^(?:write|put|save)\s+` + part + `\s+(?:to|into|in|as)\s+(?:a\s+|the\s+)?(?:new\s+)?(?:file\s+)?(?:called\s+|named\s+)?` + file + `$`)
 	create    = regexp.MustCompile(`(?is)^(?:create|make|write)\s+(?:a\s+|the\s+)?(?:new\s+)?(?:file\s+)?(?:called\s+|named\s+)?` + file + `\s+(?:with|containing|that says|saying)\s+(?:the (?:text|words?|contents?)\s+)?` + part + `$`)
 	run       = regexp.MustCompile(`(?is)^(?:run|execute|exec|\$|shell)\s*:?\s+(?:the command:?\s+|command:?\s+)?(.+?)$`)
@@ -93,6 +97,12 @@ func parse(said string) wish {
 	}
 	if m := run.FindStringSubmatch(said); m != nil {
 		return ordered(m[1])
+	}
+	if isCommand.MatchString(said) {
+		return ordered(said)
+	}
+	if isName.MatchString(bare) {
+		return wish{what: reading, path: name(bare)}
 	}
 	return about(after.ReplaceAllString(said, ""))
 }
@@ -188,9 +198,10 @@ func slipped(a, b string) bool {
 	return false
 }
 
-// ordered is a command as somebody wrote it. Courtesies behind it are only taken away from one in quotes:
+// ordered is a command as somebody wrote it. Courtesies behind it are only taken away behind a comma or quotes:
 // otherwise they may be its own.
 func ordered(said string) wish {
+	said = aside.ReplaceAllString(said, "")
 	text := plain(said)
 	if bare := strings.TrimSpace(after.ReplaceAllString(said, "")); plain(bare) != bare {
 		text = plain(bare)
