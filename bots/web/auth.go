@@ -26,15 +26,16 @@ import (
 
 // A Login is somebody whom the configuration lets in.
 type Login struct {
-	Name  string
-	Token string
+	Name     string
+	Token    string
+	Operator bool // may see the console
 }
 
 // Auth knows who is who. Its methods may be called concurrently.
 type Auth struct {
 	key    []byte
-	people map[[sha256.Size]byte]string // names by hash of the token
-	secure bool                         // cookies go over TLS only
+	people map[[sha256.Size]byte]Login // by hash of the token, which is not kept
+	secure bool                        // cookies go over TLS only
 
 	mu   sync.Mutex
 	once map[[sha256.Size]byte]bool // hashes of tokens that are not used up
@@ -46,7 +47,7 @@ func NewAuth(key []byte, secure bool, people ...Login) (*Auth, error) {
 	if len(key) < 32 {
 		return nil, errors.New("web: the key that signs cookies is too short")
 	}
-	a := &Auth{key: key, secure: secure, people: map[[sha256.Size]byte]string{}, once: map[[sha256.Size]byte]bool{}}
+	a := &Auth{key: key, secure: secure, people: map[[sha256.Size]byte]Login{}, once: map[[sha256.Size]byte]bool{}}
 	for _, p := range people {
 		switch {
 		case !validName(p.Name):
@@ -58,11 +59,22 @@ func NewAuth(key []byte, secure bool, people ...Login) (*Auth, error) {
 			return nil, fmt.Errorf("web: there are two people with the name of %s: give each one of their own", p.Name)
 		}
 		if other, taken := a.people[hash(p.Token)]; taken {
-			return nil, fmt.Errorf("web: %s and %s have the same token: give each one of their own", other, p.Name)
+			return nil, fmt.Errorf("web: %s and %s have the same token: give each one of their own", other.Name, p.Name)
 		}
-		a.people[hash(p.Token)] = p.Name
+		a.people[hash(p.Token)] = Login{Name: p.Name, Operator: p.Operator}
 	}
 	return a, nil
+}
+
+// operator reports whether somebody may see the console: whom the configuration says, or, if it names nobody,
+// whoever has come by the link that is printed where the program runs.
+func (a *Auth) operator(p bots.Person) bool {
+	for _, l := range a.people {
+		if l.Name == p.Name {
+			return l.Operator
+		}
+	}
+	return len(a.people) == 0
 }
 
 // Limits of what is configured.
@@ -81,7 +93,7 @@ func validName(name string) bool {
 // for a name that is in no configuration zeros and false.
 func (a *Auth) grant(name string) (h [sha256.Size]byte, configured bool) {
 	for h, taken := range a.people {
-		if strings.EqualFold(taken, name) {
+		if strings.EqualFold(taken.Name, name) {
 			return h, true
 		}
 	}
@@ -102,8 +114,8 @@ func (a *Auth) Once() string {
 // known reports whether somebody may log in with the token, and under which name; "" is of their choice.
 func (a *Auth) known(token string) (name string, ok bool) {
 	h := hash(token)
-	if name, ok := a.people[h]; ok {
-		return name, true
+	if l, ok := a.people[h]; ok {
+		return l.Name, true
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -114,7 +126,7 @@ func (a *Auth) known(token string) (name string, ok bool) {
 func (a *Auth) login(token, name string, now time.Time) (*http.Cookie, error) {
 	h := hash(token)
 	if fixed, ok := a.people[h]; ok {
-		return a.cookie(fixed, now.Add(sessionFor)), nil
+		return a.cookie(fixed.Name, now.Add(sessionFor)), nil
 	}
 	if !validName(name) {
 		return nil, errors.New("write a name of letters and digits")

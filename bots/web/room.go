@@ -192,7 +192,7 @@ func (k *summaries) get(session string) (known, bool) {
 func (k *summaries) put(session string, v known) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.all == nil || len(k.all) > 10*maxThreads {
+	if k.all == nil || len(k.all) > 2*maxLooked {
 		k.all = map[string]known{}
 	}
 	k.all[session] = v

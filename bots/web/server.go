@@ -45,13 +45,18 @@ func (p *Page) Handler() http.Handler {
 	} {
 		mux.HandleFunc(pattern, s.within(h))
 	}
+	c := console{s}
+	mux.HandleFunc("GET /console/{$}", c.operator(c.overview))
+	mux.HandleFunc("GET /console/s/{session...}", c.operator(c.session))
+	mux.HandleFunc("GET /console/export/{session...}", c.operator(c.log))
 	return s.guard(http.NewCrossOriginProtection().Handler(mux))
 }
 
-// A site is the pages, and a desk takes in what people do on them.
+// A site is the pages, a desk takes in what people do on them, and the console is for operators.
 type (
-	site struct{ *Page }
-	desk struct{ site }
+	site    struct{ *Page }
+	desk    struct{ site }
+	console struct{ site }
 )
 
 // guard puts the headers on every answer, and refuses names that do not lead here: a page elsewhere could
@@ -242,7 +247,7 @@ func (p site) show(rw http.ResponseWriter, r *http.Request, v visit) {
 
 // viewer is who looks, as the story knows them.
 func (p *Page) viewer(v visit) story.Viewer {
-	return story.Viewer{Person: v.person, Thread: v.id, Redact: p.cfg.Redact}
+	return story.Viewer{Person: v.person, Thread: v.id, Redact: p.cfg.Redact, Operator: p.cfg.Auth.operator(v.person)}
 }
 
 func title(s string) string {

@@ -62,9 +62,10 @@ type Config struct {
 	Log      Log
 	Artefact func(ctx context.Context, name string) ([]byte, error) // of files that calls send; nil: none
 	Auth     *Auth
-	Hosts    []string // names in addresses that lead here, beside loopback's; others are refused
-	Banner   string   // told at the top of every page; "" is nothing
-	Version  string   // of the program: browsers keep files of the same version
+	Hosts    []string         // names in addresses that lead here, beside loopback's; others are refused
+	Networks func() []Network // for the console; nil: none are told of
+	Banner   string           // told at the top of every page; "" is nothing
+	Version  string           // of the program: browsers keep files of the same version
 	Redact   func(string) string
 	Logger   *slog.Logger // nil logs nothing
 }

@@ -42,7 +42,8 @@ const secret = "hunter2-hunter2"
 func newOffice(t *testing.T, approvers []string, replies ...llmtest.Reply) *office {
 	o := &office{t: t, ran: make(chan string, 10)}
 	var err error
-	o.auth, err = web.NewAuth(bytes.Repeat([]byte("k"), 32), false, web.Login{Name: "carol", Token: strings.Repeat("c", 30)})
+	o.auth, err = web.NewAuth(bytes.Repeat([]byte("k"), 32), false,
+		web.Login{Name: "carol", Token: strings.Repeat("c", 30)}, web.Login{Name: "olga", Token: strings.Repeat("o", 30), Operator: true})
 	require.NoError(t, err)
 	log, err := bolt.Open(filepath.Join(t.TempDir(), "log.db"), bolt.Config{})
 	require.NoError(t, err)
@@ -63,7 +64,9 @@ func newOffice(t *testing.T, approvers []string, replies ...llmtest.Reply) *offi
 		},
 	})
 	require.NoError(t, err)
-	p, err = web.New(web.Config{Agent: a, Log: log, Artefact: log.Artefact, Auth: o.auth, Version: "1", Redact: redact, Hosts: []string{"heddle.example"}})
+	p, err = web.New(web.Config{Agent: a, Log: log, Artefact: log.Artefact, Auth: o.auth, Version: "1", Redact: redact, Hosts: []string{"heddle.example"}, Networks: func() []web.Network {
+		return []web.Network{{Title: "Discord", LastError: "wrong token " + secret, Reconnects: 3}}
+	}})
 	require.NoError(t, err)
 	o.page = p
 	b, err := bots.New(bots.Config{Platform: p, Agent: a, Log: log, Artefact: log.Artefact, Redact: redact, Channel: func(bots.Thread) bots.Channel {
@@ -118,6 +121,14 @@ func (o *office) browser(name string) browser {
 		code, _, _ := b.post("/login", url.Values{"token": {o.auth.Once()}, "name": {name}})
 		require.Equal(o.t, http.StatusSeeOther, code)
 	}
+	return b
+}
+
+// known is the browser of somebody whom the configuration lets in, by the letter of their token.
+func (o *office) known(letter string) browser {
+	b := o.browser("")
+	code, _, _ := b.post("/login", url.Values{"token": {strings.Repeat(letter, 30)}})
+	require.Equal(o.t, http.StatusSeeOther, code)
 	return b
 }
 
@@ -229,9 +240,7 @@ func TestOnlyApprovers(t *testing.T) {
 	page := alice.shows(thread, "May I do this?")
 	require.NotContains(t, page, "value=\"approve\"")
 	require.Contains(t, page, "others may answer")
-	carol := o.browser("")
-	code, _, _ := carol.post("/login", url.Values{"token": {strings.Repeat("c", 30)}})
-	require.Equal(t, http.StatusSeeOther, code)
+	carol := o.known("c")
 	press := url.Values{"action": {"approve"}, "value": {value.FindStringSubmatch(carol.shows(thread, "value=\"approve\""))[1]}}
 	alice.post(thread+"/press", press)
 	alice.shows(thread, "You may not approve or deny this.")

@@ -55,4 +55,8 @@ func TestAxe(t *testing.T) {
 	do(t, alice, chromedp.SendKeys(chromedp.CSS("#text"), "what can you do?"), chromedp.KeyEvent(kb.Enter))
 	sees(t, alice, "For real work, give Heddle a model")
 	holds("a thread with answers")
+	do(t, alice, chromedp.Click(chromedp.CSS("a[href='/console/']")), chromedp.WaitVisible(chromedp.CSS("#sessions")))
+	holds("the console")
+	do(t, alice, chromedp.Click(chromedp.CSS("a[href^='/console/s/']")), chromedp.WaitVisible(chromedp.CSS("#items")))
+	holds("a session in the console")
 }

@@ -169,6 +169,11 @@ func (k *checker) web(w Web) {
 			k.add("web.people", "%q is not NAME:VARIABLE: write \"alice:HEDDLE_TOKEN_ALICE\", and the token into the environment under that name", name+":…")
 		}
 	}
+	for _, name := range w.Operators {
+		if !slices.ContainsFunc(w.People, func(p string) bool { return strings.HasPrefix(p, name+":") }) {
+			k.add("web.operators", "%q is none of web.people: add them there, with the variable of their token", name)
+		}
+	}
 	if w.Addr == "" {
 		return
 	}

@@ -75,11 +75,12 @@ type Discord struct {
 
 // Web is the page, on which people talk to the agent with a browser.
 type Web struct {
-	Addr   string   `toml:"addr"`   // host:port; "" is no page
-	People []string `toml:"people"` // who may log in, each as NAME:VARIABLE, of which the variable holds the token of their link; others use the link that is printed at each start, which works once
-	Public bool     `toml:"public"` // addr may be one that other machines reach; that needs people
-	Hosts  []string `toml:"hosts"`  // names in browsers' addresses that lead here, beside those of loopback
-	HTTPS  bool     `toml:"https"`  // browsers come over TLS, which a proxy ends: cookies are for that alone
+	Addr      string   `toml:"addr"`      // host:port; "" is no page
+	People    []string `toml:"people"`    // who may log in, each as NAME:VARIABLE, of which the variable holds the token of their link; others use the link that is printed at each start, which works once
+	Operators []string `toml:"operators"` // those of people who may see the console, which shows the sessions of all networks
+	Public    bool     `toml:"public"`    // addr may be one that other machines reach; that needs people
+	Hosts     []string `toml:"hosts"`     // names in browsers' addresses that lead here, beside those of loopback
+	HTTPS     bool     `toml:"https"`     // browsers come over TLS, which a proxy ends: cookies are for that alone
 }
 
 // Model is one language model behind an OpenAI-compatible server.
@@ -145,7 +146,7 @@ func defaults() Config {
 			Shards:         1,
 			APIURL:         "https://discord.com/api",
 		},
-		Web:      Web{People: []string{}, Hosts: []string{}},
+		Web:      Web{People: []string{}, Operators: []string{}, Hosts: []string{}},
 		Models:   map[string]Model{"default": {BaseURL: "https://api.openai.com/v1", API: "chat", Tools: "native"}},
 		Channels: map[string]Channel{"default": {Mention: bots.InThread, Busy: agent.Steer, Outside: new(bool)}},
 	}

@@ -93,6 +93,7 @@ func TestWebConfiguration(t *testing.T) {
 		"addr = \"0.0.0.0:1\"\n":                "set public = true",
 		"addr = \"0.0.0.0:1\"\npublic = true\n": "nobody is named who may log in",
 		"addr = \"0.0.0.0:1\"\npublic = true\npeople = [\"alice:HEDDLE_ALICE\"]\n": "",
+		"operators = [\"alice\"]\n":          `web.operators: "alice" is none of web.people`,
 		"people = [\"alice\"]\n":             "is not NAME:VARIABLE",
 		"people = [\"alice:4f3c-secret\"]\n": `web.people: "alice:…" is not NAME:VARIABLE`,
 		"addr = \"8080\"\n":                  "is not host:port",

@@ -50,7 +50,7 @@ type connection struct {
 func (sv service) networks(a web.Sessions, d doors) ([]network, error) {
 	var all []network
 	if d.page != nil {
-		page, err := sv.page(a)
+		page, err := sv.page(a, func() []web.Network { return states(all) })
 		if err != nil {
 			return nil, err
 		}
@@ -105,14 +105,14 @@ func (sv service) slack() (*slack.Slack, error) {
 
 // page is the page, with a link on standard output for whoever starts the program, if anybody may log in
 // by such a one.
-func (sv service) page(a web.Sessions) (*web.Page, error) {
+func (sv service) page(a web.Sessions, networks func() []web.Network) (*web.Page, error) {
 	key, err := cookieKey(sv.cfg.Store.Path)
 	if err != nil {
 		return nil, err
 	}
 	var people []web.Login
 	for _, name := range slices.Sorted(maps.Keys(sv.secrets.web)) {
-		people = append(people, web.Login{Name: name, Token: sv.secrets.web[name]})
+		people = append(people, web.Login{Name: name, Token: sv.secrets.web[name], Operator: slices.Contains(sv.cfg.Web.Operators, name)})
 	}
 	auth, err := web.NewAuth(key, sv.cfg.Web.HTTPS, people...)
 	if err != nil {
@@ -122,7 +122,7 @@ func (sv service) page(a web.Sessions) (*web.Page, error) {
 		sv.link("/login?token=" + auth.Once())
 	}
 	return web.New(web.Config{
-		Agent: a, Log: sv.journal, Artefact: sv.store.Artefact, Auth: auth, Hosts: sv.cfg.Web.Hosts,
+		Agent: a, Log: sv.journal, Artefact: sv.store.Artefact, Auth: auth, Hosts: sv.cfg.Web.Hosts, Networks: networks,
 		Banner: sv.banner(), Version: digestOf(version()), Redact: sv.redact.String, Logger: sv.log,
 	})
 }
@@ -154,6 +154,20 @@ func (sv service) discord() (*discord.Discord, error) {
 		Shards:         c.Shards,
 		Logger:         sv.log,
 	})
+}
+
+// states returns how the networks are.
+func states(all []network) []web.Network {
+	var now []web.Network
+	for _, n := range all {
+		c := n.health()
+		s := web.Network{Title: n.title, Connected: c.Connected, Since: c.Since, LastEvent: c.LastEvent, Reconnects: c.Reconnects}
+		if !c.Connected {
+			s.LastError = c.LastError
+		}
+		now = append(now, s)
+	}
+	return now
 }
 
 // platforms returns those of the networks.

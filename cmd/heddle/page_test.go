@@ -201,7 +201,18 @@ func TestPage(t *testing.T) {
 	sees(t, alice, "It ran, and said")
 	require.Equal(t, "ran\n", d.read("ran.txt"))
 
-	// Narrow and dark.
+	looks(t, alice)
+
+	// Whoever came by the printed link is the operator where nobody is named.
+	do(t, alice, chromedp.Reload(), chromedp.Click(chromedp.CSS("a[href='/console/']")), chromedp.WaitVisible(chromedp.CSS("#sessions")))
+	shot(t, alice, "console")
+	do(t, alice, chromedp.Click(chromedp.CSS("a[href^='/console/s/']")))
+	sees(t, alice, "Approved by alice")
+	shot(t, alice, "session")
+}
+
+// looks holds a thread to how it is when narrow, and takes pictures of it narrow, dark and under the list of keys.
+func looks(t *testing.T, alice context.Context) {
 	do(t, alice, chromedp.EmulateViewport(320, 700))
 	wide, err := chromedp.Run(alice, chromedp.Evaluate[bool]("document.documentElement.scrollWidth > 320"))
 	require.NoError(t, err)

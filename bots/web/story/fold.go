@@ -43,6 +43,7 @@ func (s *Story) event(e store.Entry, n int, v any) {
 
 func (s *Story) modelSaid(e store.Entry, n int, v *agent.ModelSaid) {
 	s.sum.Tokens += v.Usage.Total()
+	s.sum.Steps++
 	if v.Model != "" {
 		s.sum.Model = v.Model
 	}

@@ -39,8 +39,10 @@ func Assets() fs.FS {
 // A Viewer is who looks.
 type Viewer struct {
 	Person bots.Person
-	Thread string              // its ID, into which buttons lead
+	Thread string              // its ID, into which buttons lead; "": nothing can be pressed
 	Redact func(string) string // masks what is secret in texts; nil masks nothing
+
+	Operator bool // may see the console
 }
 
 // may reports whether the viewer is among the approvers; none are everybody.

@@ -102,6 +102,7 @@ type Summary struct {
 	Turn    int    // that runs; 0 is none
 	Waiting int    // cards and questions that wait for somebody
 	Tokens  int    // of all requests so far
+	Steps   int    // replies of the model so far
 	Model   string // that answered last
 }
 
